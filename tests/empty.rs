@@ -1,0 +1,1 @@
+//! Nothing here: this package is its `[[test]]` targets.
