@@ -118,6 +118,11 @@ text_id! {
     DrainId
 }
 
+text_id! {
+    /// Why, in words for people. Never compared to decide anything.
+    Reason
+}
+
 number_id! {
     /// The life of a name: grows at each boot, is never reused.
     Incarnation, u64, ""
@@ -169,8 +174,6 @@ impl fmt::Debug for RecordId {
 
 /// One process of one version: a place and a life of it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct HostId {
     /// The place.
     pub name: Name,
@@ -182,7 +185,10 @@ impl HostId {
     /// The host of this name in this life.
     #[must_use]
     pub fn new(name: impl Into<Name>, incarnation: u64) -> Self {
-        Self { name: name.into(), incarnation: Incarnation(incarnation) }
+        Self {
+            name: name.into(),
+            incarnation: Incarnation(incarnation),
+        }
     }
 }
 
@@ -200,5 +206,36 @@ impl fmt::Display for HostId {
 impl fmt::Debug for HostId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+}
+
+/// In a text format `b.2`, so that it can be a key; in a binary one the name and the number.
+#[cfg(feature = "serde")]
+impl serde::Serialize for HostId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() {
+            serializer.collect_str(&format_args!("{}.{}", self.name, self.incarnation))
+        } else {
+            serde::Serialize::serialize(&(&self.name, self.incarnation), serializer)
+        }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for HostId {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        if !from.is_human_readable() {
+            let (name, incarnation) = serde::Deserialize::deserialize(from)?;
+            return Ok(Self { name, incarnation });
+        }
+        let text = alloc::string::String::deserialize(from)?;
+        let parts = text.rsplit_once('.');
+        let parsed = parts.and_then(|(name, number)| Some((name, number.parse().ok()?)));
+        let (name, number) = parsed.ok_or_else(|| {
+            serde::de::Error::custom(format_args!(
+                "{text:?} is not a host: write name.incarnation, as in b.2"
+            ))
+        })?;
+        Ok(Self::new(name, number))
     }
 }

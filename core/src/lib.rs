@@ -4,9 +4,20 @@
 
 extern crate alloc;
 
+mod candidate;
 mod ids;
+mod record;
+mod statement;
+mod view;
 
+pub use candidate::{Alarm, Candidate, CandidateEffect, CandidateRefusal, Phase, Wish};
 pub use ids::{
-    BuildId, Chunk, DrainId, GrantId, HostId, Incarnation, Name, Priority, RecordId, Revision,
-    Seq, Ticket, Version,
+    BuildId, Chunk, DrainId, GrantId, HostId, Incarnation, Name, Priority, Reason, RecordId,
+    Revision, Seq, Ticket, Version,
 };
+pub use record::{
+    Cancelling, Change, Conflict, FORMAT, Hold, HoldRow, Input, Line, Record, RecordError,
+    RecordParts, Refusal, Remark, Ruling, Stage, Then, Verdict,
+};
+pub use statement::{Outcome, SignOff, Standing, Statement};
+pub use view::{Gate, Unreadable, View};

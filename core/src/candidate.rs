@@ -1,0 +1,751 @@
+//! The candidate: a host that asks, waits, builds, reports, stands down (Ca0 to Ca8).
+//!
+//! It states facts under its own name, whatever its view shows: a view may delay its work, it may
+//! never suppress a statement. It is evaluated on each new view and after each change of its own
+//! standing, always on the newest view that it holds.
+
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use core::fmt;
+
+use crate::record::{FORMAT, Ruling};
+use crate::{
+    Chunk, Gate, GrantId, HostId, Incarnation, Outcome, Priority, RecordId, Revision, Seq, SignOff,
+    Standing, Statement, Unreadable, Version, View,
+};
+
+/// A host's part in who builds.
+///
+/// Methods by kind. *Wishes* of whoever runs the process: [`ask`](Self::ask),
+/// [`watch`](Self::watch), [`stand_down`](Self::stand_down),
+/// [`stand_down_after`](Self::stand_down_after), [`decline`](Self::decline). *Inputs* of the
+/// driver: [`handle_view`](Self::handle_view), [`handle_unreadable`](Self::handle_unreadable),
+/// [`handle_plan`](Self::handle_plan), [`handle_sign_off`](Self::handle_sign_off),
+/// [`handle_build_end`](Self::handle_build_end), [`come_back`](Self::come_back). *Outputs*: after
+/// each of these, [`poll_effect`](Self::poll_effect) until `None`, and
+/// [`statement`](Self::statement), a level that the driver repeats until it is acknowledged (Dr1).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct Candidate {
+    host: HostId,
+    version: Version,
+    priority: Priority,
+    record: Option<RecordId>,
+    /// Invariant: only grows while `record` stays.
+    read: Option<Revision>,
+    view: Option<View>,
+    unreadable: Option<Unreadable>,
+    /// An approval was shown to this process (Ca8).
+    approved: bool,
+    seq: Seq,
+    standing: Option<Standing>,
+    phase: Phase,
+    wish: Wish,
+    signed_off: BTreeMap<Chunk, SignOff>,
+    effects: VecDeque<CandidateEffect>,
+}
+
+/// What a candidate is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Phase {
+    /// It has said nothing; it may hold a gate all the same.
+    Idle,
+    /// It would take the job.
+    Asking,
+    /// It sees an offer and has asked the driver for a plan; to others it still asks.
+    Planning {
+        /// The offer.
+        grant: GrantId,
+    },
+    /// It has taken the offer; work has not begun.
+    Accepted {
+        /// The hand-over.
+        grant: GrantId,
+    },
+    /// Its build runs.
+    Building {
+        /// The hand-over.
+        grant: GrantId,
+    },
+    /// It has told its build to stop; nothing is said until that has really happened.
+    Cancelling {
+        /// The hand-over.
+        grant: GrantId,
+    },
+    /// It has reported, and holds the report until it is acknowledged.
+    Finished {
+        /// The hand-over.
+        grant: GrantId,
+    },
+    /// It does not want the job.
+    StoodDown,
+    /// It was declared gone (Ca0): it says nothing more under this identity.
+    Expelled {
+        /// The build that has not really stopped yet.
+        running: Option<GrantId>,
+    },
+}
+
+/// What whoever runs the process wants of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Wish {
+    /// To know whether it may serve.
+    Watch,
+    /// To have the job, if it is not done.
+    Job,
+    /// Not to have it.
+    StandDown,
+}
+
+/// An order to the driver. One effect is one atomic step.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub enum CandidateEffect {
+    /// Say which chunks this build will sign off: answer with [`Candidate::handle_plan`].
+    MakePlan {
+        /// The offer.
+        grant: GrantId,
+    },
+    /// Start the build. It lasts from here to [`Candidate::handle_build_end`].
+    StartBuild {
+        /// The hand-over: artifacts are stored under it.
+        grant: GrantId,
+    },
+    /// Stop the build, and say when it has really stopped.
+    CancelBuild {
+        /// The hand-over.
+        grant: GrantId,
+    },
+    /// Come back under a new incarnation by [`Candidate::come_back`] (Ca0, Ca7).
+    Return {
+        /// The new incarnation is above this one.
+        above: Incarnation,
+    },
+    /// Something that no correct world does; nothing is to be done but to look.
+    Alarm(Alarm),
+}
+
+/// What should not be possible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Alarm {
+    /// The record has a word of this identity that this process never said (St3).
+    ForeignWord {
+        /// The number of that word.
+        seen: Seq,
+        /// The number of the newest own word.
+        own: Seq,
+    },
+}
+
+/// Why an input of a candidate changed nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum CandidateRefusal {
+    /// A view at least as new is held.
+    OldView {
+        /// Its revision.
+        held: Revision,
+    },
+    /// The view is another host's, or of another life.
+    NotMine,
+    /// The record has a format that is not known here; the gate is unknown now.
+    NewerFormat {
+        /// The format.
+        found: u32,
+    },
+    /// No build runs under this grant, or none that is to be planned.
+    NoSuchBuild,
+    /// Only who was expelled, and whose build has stopped, comes back.
+    NotExpelled,
+    /// The incarnation is not above the highest that is known of this name.
+    IncarnationReused {
+        /// It has to be above this one.
+        above: Incarnation,
+    },
+}
+
+impl Candidate {
+    /// A candidate that has said nothing yet.
+    #[must_use]
+    pub fn new(host: HostId, version: Version, priority: Priority) -> Self {
+        Self {
+            host,
+            version,
+            priority,
+            record: None,
+            read: None,
+            view: None,
+            unreadable: None,
+            approved: false,
+            seq: Seq(0),
+            standing: None,
+            phase: Phase::Idle,
+            wish: Wish::Watch,
+            signed_off: BTreeMap::new(),
+            effects: VecDeque::new(),
+        }
+    }
+
+    /// Ca1: from idle and stood down it asks; during a build it takes a wish to stand down back.
+    pub fn ask(&mut self) {
+        self.wish = Wish::Job;
+        match self.phase {
+            Phase::Idle | Phase::StoodDown => {
+                self.say_asking();
+                self.evaluate();
+            }
+            Phase::Asking
+            | Phase::Planning { .. }
+            | Phase::Accepted { .. }
+            | Phase::Building { .. }
+            | Phase::Cancelling { .. }
+            | Phase::Finished { .. }
+            | Phase::Expelled { .. } => {}
+        }
+    }
+
+    /// Ca1: holds a gate without ever asking. A host that has asked stands down by
+    /// [`stand_down`](Self::stand_down); for it this does nothing.
+    pub fn watch(&mut self) {
+        if self.phase == Phase::Idle {
+            self.wish = Wish::Watch;
+        }
+    }
+
+    /// Ca6: said whatever the view shows; a running build is stopped first.
+    pub fn stand_down(&mut self) {
+        self.wish = Wish::StandDown;
+        match self.phase {
+            Phase::Idle | Phase::Asking | Phase::Planning { .. } | Phase::Accepted { .. } => {
+                self.say_stood_down();
+            }
+            Phase::Building { grant } => self.cancel(grant),
+            Phase::Cancelling { .. }
+            | Phase::Finished { .. }
+            | Phase::StoodDown
+            | Phase::Expelled { .. } => {}
+        }
+    }
+
+    /// Ca6, Ho3: the same wish, but what runs may end.
+    pub fn stand_down_after(&mut self) {
+        match self.phase {
+            Phase::Building { .. } => self.wish = Wish::StandDown,
+            Phase::Idle
+            | Phase::Asking
+            | Phase::Planning { .. }
+            | Phase::Accepted { .. }
+            | Phase::Cancelling { .. }
+            | Phase::Finished { .. }
+            | Phase::StoodDown
+            | Phase::Expelled { .. } => self.stand_down(),
+        }
+    }
+
+    /// Ho1: stands down for now, the wish for the job stays. The record gives the job to the next
+    /// in the same fold, so a busy host never sits on an offer that another could take.
+    pub fn decline(&mut self) {
+        match self.phase {
+            Phase::Asking | Phase::Planning { .. } | Phase::Accepted { .. } => {
+                self.say_stood_down();
+            }
+            Phase::Idle
+            | Phase::Building { .. }
+            | Phase::Cancelling { .. }
+            | Phase::Finished { .. }
+            | Phase::StoodDown
+            | Phase::Expelled { .. } => {}
+        }
+    }
+
+    /// A newer view of the record.
+    ///
+    /// # Errors
+    /// If it is not newer than the one held (a view never goes back), if it is not for this host,
+    /// or if it has a newer format; only the last changes anything: the gate is unknown.
+    pub fn handle_view(&mut self, view: View) -> Result<(), CandidateRefusal> {
+        if view.host != self.host {
+            return Err(CandidateRefusal::NotMine);
+        }
+        if view.format > FORMAT {
+            self.unreadable = Some(Unreadable::NewerFormat { found: view.format });
+            return Err(CandidateRefusal::NewerFormat { found: view.format });
+        }
+        if self.record.is_some_and(|record| record != view.record) {
+            self.unreadable = Some(Unreadable::OtherRecord { found: view.record });
+            self.approved = false;
+            self.expel();
+            return Ok(());
+        }
+        if let Some(held) = self.read.filter(|held| *held >= view.revision) {
+            return Err(CandidateRefusal::OldView { held });
+        }
+        self.record = Some(view.record);
+        self.read = Some(view.revision);
+        self.approved |= view.is_approved();
+        self.unreadable = None;
+        self.view = Some(view);
+        self.evaluate();
+        Ok(())
+    }
+
+    /// The driver cannot read the record: the gate is unknown until the next view. What was
+    /// approved stays so.
+    pub fn handle_unreadable(&mut self, why: Unreadable) {
+        self.unreadable = Some(why);
+    }
+
+    /// The driver's answer to [`CandidateEffect::MakePlan`]. It is judged again on the newest view:
+    /// an offer that has gone in the meantime is not accepted.
+    ///
+    /// # Errors
+    /// If no plan is wanted for this grant (any more).
+    pub fn handle_plan(
+        &mut self,
+        grant: GrantId,
+        plan: BTreeSet<Chunk>,
+    ) -> Result<(), CandidateRefusal> {
+        if self.phase != (Phase::Planning { grant }) {
+            return Err(CandidateRefusal::NoSuchBuild);
+        }
+        self.say(Standing::Accepted { grant, plan });
+        self.phase = Phase::Accepted { grant };
+        self.evaluate();
+        Ok(())
+    }
+
+    /// A chunk of the running build is done. Said at once, but never while the build is being
+    /// cancelled.
+    ///
+    /// # Errors
+    /// If no build runs under this grant.
+    pub fn handle_sign_off(
+        &mut self,
+        grant: GrantId,
+        chunk: Chunk,
+        sign_off: SignOff,
+    ) -> Result<(), CandidateRefusal> {
+        if self.running() != Some(grant) {
+            return Err(CandidateRefusal::NoSuchBuild);
+        }
+        self.signed_off.insert(chunk, sign_off);
+        if self.phase == (Phase::Building { grant }) {
+            self.say(Standing::Building {
+                grant,
+                signed_off: self.signed_off.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    /// The build has really ended: by itself, or (`Abandoned`) because it was told to. A build
+    /// that panicked or was lost is `Failed`, never silence (Ca4).
+    ///
+    /// # Errors
+    /// If no build runs under this grant.
+    pub fn handle_build_end(
+        &mut self,
+        grant: GrantId,
+        outcome: Outcome,
+    ) -> Result<(), CandidateRefusal> {
+        if self.running() != Some(grant) {
+            return Err(CandidateRefusal::NoSuchBuild);
+        }
+        let signed_off = core::mem::take(&mut self.signed_off);
+        if let Phase::Expelled { .. } = self.phase {
+            self.phase = Phase::Expelled { running: None };
+            self.order_return();
+            return Ok(());
+        }
+        self.say(Standing::Finished {
+            grant,
+            outcome,
+            signed_off,
+        });
+        self.phase = Phase::Finished { grant };
+        self.evaluate();
+        Ok(())
+    }
+
+    /// The process comes back under a new incarnation (Ca0), with the wish and the gate that it
+    /// had; if it wanted the job it asks at once.
+    ///
+    /// # Errors
+    /// If it was not expelled, if its build still runs, or if the number may have been used.
+    pub fn come_back(&mut self, incarnation: Incarnation) -> Result<(), CandidateRefusal> {
+        if self.phase != (Phase::Expelled { running: None }) {
+            return Err(CandidateRefusal::NotExpelled);
+        }
+        let above = self.floor();
+        if incarnation <= above {
+            return Err(CandidateRefusal::IncarnationReused { above });
+        }
+        let host = HostId {
+            name: self.host.name.clone(),
+            incarnation,
+        };
+        let mut next = Self::new(host, self.version.clone(), self.priority);
+        let replaced = matches!(self.unreadable, Some(Unreadable::OtherRecord { .. }));
+        if !replaced {
+            next.record = self.record;
+            next.read = self.read;
+        }
+        next.approved = self.approved;
+        next.wish = self.wish;
+        *self = next;
+        if self.wish == Wish::Job {
+            self.ask();
+        }
+        Ok(())
+    }
+
+    /// The next order. Hand out until `None` after each input.
+    #[must_use = "an order that is not carried out blocks the rollout"]
+    pub fn poll_effect(&mut self) -> Option<CandidateEffect> {
+        self.effects.pop_front()
+    }
+
+    /// The host's present word, a level: the driver says it again until the host's view
+    /// acknowledges it (Dr1). None from a host that has said nothing or was expelled.
+    #[must_use]
+    pub fn statement(&self) -> Option<Statement> {
+        if let Phase::Expelled { .. } = self.phase {
+            return None;
+        }
+        let standing = self.standing.clone()?;
+        let (host, version) = (self.host.clone(), self.version.clone());
+        Some(Statement {
+            host,
+            version,
+            seq: self.seq,
+            standing,
+        })
+    }
+
+    /// Has the record folded the present word (St2)? True also where there is nothing to say.
+    #[must_use]
+    pub fn is_acknowledged(&self) -> bool {
+        self.standing.is_none()
+            || self
+                .view
+                .as_ref()
+                .is_some_and(|view| view.acknowledged == Some(self.seq))
+    }
+
+    /// May the process take traffic (Ca8)?
+    #[must_use]
+    pub fn gate(&self) -> Gate {
+        if self.approved {
+            return Gate::Open;
+        }
+        if let Some(why) = &self.unreadable {
+            return Gate::Unknown { why: why.clone() };
+        }
+        let Some(view) = &self.view else {
+            return Gate::Unknown {
+                why: Unreadable::NoView,
+            };
+        };
+        match view.verdict.as_ref().map(|verdict| &verdict.ruling) {
+            Some(Ruling::Approved) => Gate::Open,
+            Some(Ruling::Failed(reason)) => Gate::Blocked {
+                reason: reason.clone(),
+            },
+            None => Gate::Waiting {
+                on: view.hold.as_ref().map(|hold| hold.host.clone()),
+            },
+        }
+    }
+
+    /// Its identity.
+    #[must_use]
+    pub fn host(&self) -> &HostId {
+        &self.host
+    }
+
+    /// What it runs.
+    #[must_use]
+    pub fn version(&self) -> &Version {
+        &self.version
+    }
+
+    /// What it is in.
+    #[must_use]
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// What is wanted of it.
+    #[must_use]
+    pub fn wish(&self) -> Wish {
+        self.wish
+    }
+
+    /// The number of its present word.
+    #[must_use]
+    pub fn seq(&self) -> Seq {
+        self.seq
+    }
+
+    /// The newest view that it holds.
+    #[must_use]
+    pub fn view(&self) -> Option<&View> {
+        self.view.as_ref()
+    }
+
+    /// The build that has not really ended yet.
+    #[must_use]
+    pub fn running(&self) -> Option<GrantId> {
+        match self.phase {
+            Phase::Building { grant } | Phase::Cancelling { grant } => Some(grant),
+            Phase::Expelled { running } => running,
+            Phase::Idle
+            | Phase::Asking
+            | Phase::Planning { .. }
+            | Phase::Accepted { .. }
+            | Phase::Finished { .. }
+            | Phase::StoodDown => None,
+        }
+    }
+
+    /// Asserts what must hold of our own state, whatever the record says.
+    ///
+    /// # Panics
+    /// If an invariant is broken: a defect of this crate.
+    pub fn check(&self) {
+        assert!(
+            self.standing.is_some() || self.seq == Seq(0),
+            "a number is taken only by a word"
+        );
+        assert!(
+            self.signed_off.is_empty() || self.running().is_some(),
+            "sign-offs belong to a running build"
+        );
+        assert!(
+            self.view
+                .as_ref()
+                .is_none_or(|view| self.read.is_some_and(|read| read >= view.revision)),
+            "a view never goes back, so what was read is at least what is held"
+        );
+        let said = self.standing.as_ref().and_then(Standing::grant);
+        let works_under = match self.phase {
+            Phase::Accepted { grant } | Phase::Building { grant } | Phase::Finished { grant } => {
+                Some(grant)
+            }
+            Phase::Idle
+            | Phase::Asking
+            | Phase::Planning { .. }
+            | Phase::Cancelling { .. }
+            | Phase::StoodDown
+            | Phase::Expelled { .. } => None,
+        };
+        assert!(
+            works_under.is_none() || works_under == said,
+            "the word names the grant that the phase is about"
+        );
+    }
+
+    fn evaluate(&mut self) {
+        while self.evaluate_once() {}
+    }
+
+    /// One transition on the newest view; says whether there was one.
+    fn evaluate_once(&mut self) -> bool {
+        let Some(view) = &self.view else { return false };
+        if let Phase::Expelled { .. } = self.phase {
+            return false;
+        }
+        if let Some(seen) = view.acknowledged.filter(|seen| *seen > self.seq) {
+            let alarm = Alarm::ForeignWord {
+                seen,
+                own: self.seq,
+            };
+            self.effects.push_back(CandidateEffect::Alarm(alarm));
+            return self.expel();
+        }
+        if view.gone {
+            return self.expel();
+        }
+        match self.phase {
+            Phase::Asking => self.evaluate_asking(None),
+            Phase::Planning { grant } => self.evaluate_asking(Some(grant)),
+            Phase::Accepted { grant } => self.evaluate_accepted(grant),
+            Phase::Building { grant } => self.evaluate_building(grant),
+            Phase::Finished { .. } => self.evaluate_finished(),
+            Phase::Idle | Phase::Cancelling { .. } | Phase::StoodDown | Phase::Expelled { .. } => {
+                false
+            }
+        }
+    }
+
+    /// Ca2. An offer counts only in a view that acknowledges the present asking: an older one
+    /// may answer an asking that was taken back since.
+    fn evaluate_asking(&mut self, planning: Option<GrantId>) -> bool {
+        let view = self.view.as_ref().expect("evaluated on a view");
+        if view.is_approved() {
+            self.say_stood_down();
+            return true;
+        }
+        let offer = view
+            .hold_of(&self.host)
+            .filter(|hold| !hold.is_started() && view.acknowledged == Some(self.seq))
+            .map(|hold| hold.grant);
+        if offer == planning {
+            return false;
+        }
+        match offer {
+            Some(grant) => {
+                self.phase = Phase::Planning { grant };
+                self.effects.push_back(CandidateEffect::MakePlan { grant });
+            }
+            None => self.phase = Phase::Asking,
+        }
+        true
+    }
+
+    /// Ca3. Work begins one step after the record shows the acceptance.
+    fn evaluate_accepted(&mut self, grant: GrantId) -> bool {
+        let view = self.view.as_ref().expect("evaluated on a view");
+        if view.is_approved() {
+            self.say_stood_down();
+            return true;
+        }
+        match view.hold_of(&self.host).filter(|hold| hold.grant == grant) {
+            Some(hold) if hold.is_cancelling() => self.say_asking(),
+            Some(hold) if hold.is_started() => {
+                self.say(Standing::Building {
+                    grant,
+                    signed_off: BTreeMap::new(),
+                });
+                self.phase = Phase::Building { grant };
+                self.effects
+                    .push_back(CandidateEffect::StartBuild { grant });
+            }
+            Some(_) => return false,
+            None => self.say_asking(),
+        }
+        true
+    }
+
+    /// Ca4: what is built is no longer wanted.
+    fn evaluate_building(&mut self, grant: GrantId) -> bool {
+        let view = self.view.as_ref().expect("evaluated on a view");
+        let hold = view.hold_of(&self.host).filter(|hold| hold.grant == grant);
+        if hold.is_some_and(|hold| !hold.is_cancelling()) {
+            return false;
+        }
+        self.cancel(grant);
+        true
+    }
+
+    /// Ca5: a report is held until it is acknowledged, else it could be overtaken and lost.
+    fn evaluate_finished(&mut self) -> bool {
+        if !self.is_acknowledged() {
+            return false;
+        }
+        let approved = self.view.as_ref().is_some_and(View::is_approved);
+        if approved || self.wish == Wish::StandDown {
+            self.say_stood_down();
+        } else {
+            self.say_asking();
+        }
+        true
+    }
+
+    fn cancel(&mut self, grant: GrantId) {
+        self.phase = Phase::Cancelling { grant };
+        self.effects
+            .push_back(CandidateEffect::CancelBuild { grant });
+    }
+
+    /// Ca0.
+    fn expel(&mut self) -> bool {
+        match self.phase {
+            Phase::Expelled { .. } => return false,
+            Phase::Building { grant } => {
+                self.effects
+                    .push_back(CandidateEffect::CancelBuild { grant });
+            }
+            Phase::Idle
+            | Phase::Asking
+            | Phase::Planning { .. }
+            | Phase::Accepted { .. }
+            | Phase::Cancelling { .. }
+            | Phase::Finished { .. }
+            | Phase::StoodDown => {}
+        }
+        self.phase = Phase::Expelled {
+            running: self.running(),
+        };
+        if self.running().is_none() {
+            self.order_return();
+        }
+        true
+    }
+
+    fn order_return(&mut self) {
+        let above = self.floor();
+        self.effects.push_back(CandidateEffect::Return { above });
+    }
+
+    fn floor(&self) -> Incarnation {
+        let seen = self.view.as_ref().and_then(|view| view.name_floor);
+        seen.unwrap_or_default().max(self.host.incarnation)
+    }
+
+    fn say_asking(&mut self) {
+        self.say(Standing::Asking {
+            priority: self.priority,
+        });
+        self.phase = Phase::Asking;
+    }
+
+    fn say_stood_down(&mut self) {
+        self.say(Standing::StoodDown);
+        self.phase = Phase::StoodDown;
+    }
+
+    fn say(&mut self, standing: Standing) {
+        self.seq = self.seq.next();
+        self.standing = Some(standing);
+    }
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Idle => write!(f, "idle"),
+            Self::Asking => write!(f, "asking"),
+            Self::Planning { grant } => write!(f, "planning({grant})"),
+            Self::Accepted { grant } => write!(f, "accepted({grant})"),
+            Self::Building { grant } => write!(f, "building({grant})"),
+            Self::Cancelling { grant } => write!(f, "cancelling({grant})"),
+            Self::Finished { grant } => write!(f, "finished({grant})"),
+            Self::StoodDown => write!(f, "stood-down"),
+            Self::Expelled { running: None } => write!(f, "gone"),
+            Self::Expelled {
+                running: Some(grant),
+            } => write!(f, "gone, stopping({grant})"),
+        }
+    }
+}
+
+impl fmt::Display for CandidateRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OldView { held } => write!(f, "OldView: a view at {held} is held"),
+            Self::NotMine => write!(f, "NotMine: the view is for another host or another life"),
+            Self::NewerFormat { found } => write!(f, "NewerFormat: {found} is not known here"),
+            Self::NoSuchBuild => write!(f, "NoSuchBuild: no build of this grant is in this phase"),
+            Self::NotExpelled => write!(f, "NotExpelled: only who was declared gone comes back"),
+            Self::IncarnationReused { above } => {
+                write!(f, "IncarnationReused: it has to be above {above}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for CandidateRefusal {}

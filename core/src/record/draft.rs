@@ -1,0 +1,293 @@
+//! A fold in the making: the record seen through the rows that the fold has changed so far, and
+//! what settles in it (Ar7, Ar8).
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+
+use super::change::{Change, HoldRow};
+use super::election::Place;
+use super::{FORMAT, Hold, Line, Record, Remark, Ruling, Stage, Then, Verdict};
+use crate::{Chunk, GrantId, HostId, Outcome, Reason, SignOff, Standing, Ticket, Version};
+
+pub(super) struct Draft<'a> {
+    record: &'a Record,
+    change: Change,
+}
+
+impl<'a> Draft<'a> {
+    pub(super) fn new(record: &'a Record) -> Self {
+        let change = Change {
+            record: record.id,
+            format: FORMAT,
+            expects: record.revision,
+            revision: record.revision.next(),
+            lines: BTreeMap::new(),
+            hold: None,
+            verdicts: BTreeMap::new(),
+            gone: BTreeMap::new(),
+            next_grant: record.next_grant,
+            next_ticket: record.next_ticket,
+            remark: None,
+        };
+        Self { record, change }
+    }
+
+    pub(super) fn into_change(mut self, remark: Option<Remark>) -> Change {
+        self.change.remark = remark;
+        self.change
+    }
+
+    pub(super) fn hold(&self) -> Option<&Hold> {
+        match &self.change.hold {
+            Some(row) => row.hold(),
+            None => self.record.hold.as_ref(),
+        }
+    }
+
+    pub(super) fn line(&self, host: &HostId) -> Option<&Line> {
+        match self.change.lines.get(host) {
+            Some(line) => line.as_ref(),
+            None => self.record.lines.get(host),
+        }
+    }
+
+    pub(super) fn verdict(&self, version: &Version) -> Option<&Verdict> {
+        match self.change.verdicts.get(version) {
+            Some(verdict) => verdict.as_ref(),
+            None => self.record.verdicts.get(version),
+        }
+    }
+
+    pub(super) fn take_ticket(&mut self) -> Ticket {
+        let ticket = self.change.next_ticket;
+        self.change.next_ticket = ticket.next();
+        ticket
+    }
+
+    pub(super) fn set_line(&mut self, host: &HostId, line: Option<Line>) {
+        self.change.lines.insert(host.clone(), line);
+    }
+
+    pub(super) fn set_hold(&mut self, hold: Option<Hold>) {
+        self.change.hold = Some(hold.map_or(HoldRow::Nobody, HoldRow::Held));
+    }
+
+    pub(super) fn set_verdict(&mut self, version: &Version, verdict: Option<Verdict>) {
+        self.change.verdicts.insert(version.clone(), verdict);
+    }
+
+    pub(super) fn declare_gone(&mut self, host: &HostId) {
+        let floor = self.record.gone(&host.name).max(Some(host.incarnation));
+        self.change
+            .gone
+            .extend(floor.map(|floor| (host.name.clone(), floor)));
+    }
+
+    /// The line of this host goes behind all others until it says something (Ar4, Ar6).
+    pub(super) fn pass_over(&mut self, host: &HostId) {
+        if let Some(line) = self.line(host).cloned() {
+            let ticket = self.take_ticket();
+            self.set_line(
+                host,
+                Some(Line {
+                    ticket,
+                    passed_over: true,
+                    ..line
+                }),
+            );
+        }
+    }
+
+    /// The hold ends without its holder's report. A cancel that was to block the version blocks
+    /// it in each of these ways too, else the operator's word would be lost with the host.
+    pub(super) fn take_back(&mut self, hold: &Hold) {
+        if let Some(reason) = hold.blocking_reason() {
+            self.rule(hold, Ruling::Failed(reason));
+        }
+        self.set_hold(None);
+    }
+
+    /// Would anybody but this host be offered the job?
+    pub(super) fn has_other_asker(&self, host: &HostId) -> bool {
+        self.askers().any(|(_, asker)| asker != host)
+    }
+
+    /// Settle (Ar7, Ar8): says whether anything changed. One pass over the hold and one election
+    /// reach the fixpoint, since the elected host's line is `Asking`, under which an offer is kept.
+    pub(super) fn settle(&mut self, suspects: &BTreeSet<HostId>) -> bool {
+        let reviewed = self.review_hold();
+        let elected = self.hold().is_none() && self.elect(suspects);
+        reviewed || elected
+    }
+
+    /// Ar7: what the line of its host means for the hold.
+    fn review_hold(&mut self) -> bool {
+        let Some(hold) = self.hold() else {
+            return false;
+        };
+        let mut hold = hold.clone();
+        let Some(line) = self.line(&hold.host) else {
+            self.take_back(&hold);
+            return true;
+        };
+        match (line.standing.clone(), hold.is_started()) {
+            (Standing::Accepted { grant, plan }, false) if grant == hold.grant => {
+                hold.stage = Stage::Started { plan };
+                self.set_hold(Some(hold));
+                true
+            }
+            (Standing::Building { grant, signed_off }, true) if grant == hold.grant => {
+                let changed = hold.merge(&signed_off);
+                if changed {
+                    self.set_hold(Some(hold));
+                }
+                changed
+            }
+            (
+                Standing::Finished {
+                    grant,
+                    outcome,
+                    signed_off,
+                },
+                true,
+            ) if grant == hold.grant => {
+                hold.merge(&signed_off);
+                self.conclude(&hold, &outcome);
+                true
+            }
+            (Standing::StoodDown, _) | (Standing::Asking { .. }, true) => {
+                self.take_back(&hold);
+                true
+            }
+            // An offer that has not been seen, an old acceptance, or an acceptance that has been
+            // folded; the rest is refused on its way in.
+            (
+                Standing::Asking { .. }
+                | Standing::Accepted { .. }
+                | Standing::Building { .. }
+                | Standing::Finished { .. },
+                _,
+            ) => false,
+        }
+    }
+
+    /// The holder's own report, under the hold's grant: the only way to an approval.
+    fn conclude(&mut self, hold: &Hold, outcome: &Outcome) {
+        let missing = hold.missing();
+        let ruling = match (outcome, &hold.cancelling, missing) {
+            (Outcome::Clean, _, None) => Some(Ruling::Approved),
+            (_, Some(_), _) => hold.blocking_reason().map(Ruling::Failed),
+            (Outcome::Clean, None, Some(missing)) => Some(Ruling::Failed(missing)),
+            (Outcome::Failed(reason), None, _) => Some(Ruling::Failed(reason.clone())),
+            (Outcome::Abandoned, None, _) => None,
+        };
+        if let Some(ruling) = ruling {
+            self.rule(hold, ruling);
+        }
+        self.set_hold(None);
+    }
+
+    /// Sets a verdict; an approval is never overwritten.
+    fn rule(&mut self, hold: &Hold, ruling: Ruling) {
+        if self
+            .verdict(&hold.version)
+            .is_some_and(Verdict::is_approved)
+        {
+            return;
+        }
+        let verdict = Verdict {
+            ruling,
+            grant: hold.grant,
+            host: hold.host.clone(),
+            signed_off: hold.signed_off.clone(),
+        };
+        self.set_verdict(&hold.version, Some(verdict));
+    }
+
+    /// Ar8: offers the job to the next asker.
+    fn elect(&mut self, suspects: &BTreeSet<HostId>) -> bool {
+        let Some(host) = self.next_asker(suspects) else {
+            return false;
+        };
+        let version = self
+            .line(&host)
+            .expect("an asker has a line")
+            .version
+            .clone();
+        let grant = self.change.next_grant;
+        self.change.next_grant = grant.next();
+        self.set_hold(Some(Hold::offered(host, version, grant)));
+        true
+    }
+
+    fn next_asker(&self, suspects: &BTreeSet<HostId>) -> Option<HostId> {
+        let mut suspect = None;
+        for (place, host) in self.askers() {
+            match place {
+                Place::Fresh { .. } if suspects.contains(host) => {
+                    suspect = suspect.or(Some(host));
+                }
+                Place::Fresh { .. } => return Some(host.clone()),
+                Place::PassedOver { .. } => return Some(suspect.unwrap_or(host).clone()),
+            }
+        }
+        suspect.cloned()
+    }
+
+    /// All who may be offered the job, in the order of election.
+    fn askers(&self) -> impl Iterator<Item = (Place, &HostId)> {
+        let is_open = |version: &Version| self.verdict(version).is_none();
+        self.record
+            .election
+            .askers(&self.change.lines, &self.change.verdicts, is_open)
+    }
+}
+
+impl Hold {
+    fn offered(host: HostId, version: Version, grant: GrantId) -> Self {
+        Self {
+            host,
+            version,
+            grant,
+            stage: Stage::Offered,
+            signed_off: BTreeMap::new(),
+            cancelling: None,
+        }
+    }
+
+    /// Chunk by chunk the newer word counts, a chunk that is not named keeps its last, and what
+    /// was not planned does not count. Says whether anything changed.
+    fn merge(&mut self, newer: &BTreeMap<Chunk, SignOff>) -> bool {
+        let Stage::Started { plan } = &self.stage else {
+            return false;
+        };
+        let mut changed = false;
+        for (chunk, sign_off) in newer.iter().filter(|(chunk, _)| plan.contains(*chunk)) {
+            let before = self.signed_off.insert(chunk.clone(), sign_off.clone());
+            changed |= before.as_ref() != Some(sign_off);
+        }
+        changed
+    }
+
+    /// Why the sign-offs do not carry an approval, if they do not.
+    fn missing(&self) -> Option<Reason> {
+        let Stage::Started { plan } = &self.stage else {
+            return Some("not started".into());
+        };
+        plan.iter()
+            .find_map(|chunk| match self.signed_off.get(chunk) {
+                Some(SignOff::Clean) => None,
+                Some(SignOff::Failed(why)) => Some(Reason::new(format!("chunk {chunk}: {why}"))),
+                None => Some(Reason::new(format!("chunk {chunk} is not signed off"))),
+            })
+    }
+
+    /// The reason of the verdict that a cancel with `Block` leaves behind.
+    fn blocking_reason(&self) -> Option<Reason> {
+        let cancelling = self.cancelling.as_ref()?;
+        match cancelling.then {
+            Then::Again => None,
+            Then::Block => Some(Reason::new(format!("cancelled: {}", cancelling.reason))),
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The record taken apart and put together: what stores load and save.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use core::fmt;
+
+use super::{Election, FORMAT, Hold, Line, Record, Stage, Verdict};
+use crate::{GrantId, HostId, Incarnation, Name, RecordId, Revision, Ticket, Version};
+
+/// All rows of a record, without what can be derived from them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct RecordParts {
+    /// The record's identity.
+    pub id: RecordId,
+    /// The format of the rows.
+    pub format: u32,
+    /// The number of this state.
+    pub revision: Revision,
+    /// The number that the next hand-over will have.
+    pub next_grant: GrantId,
+    /// The number that the next place among the askers will have.
+    pub next_ticket: Ticket,
+    /// The last word of each host.
+    pub lines: BTreeMap<HostId, Line>,
+    /// The job, if somebody has it.
+    pub hold: Option<Hold>,
+    /// What is known of each version.
+    pub verdicts: BTreeMap<Version, Verdict>,
+    /// The highest incarnation of each name that was declared gone.
+    pub gone: BTreeMap<Name, Incarnation>,
+}
+
+/// Why rows do not make a record.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum RecordError {
+    /// Written by newer code. Neither fold nor commit; say that the gate is unknown, and why.
+    NewerFormat {
+        /// The format of the rows.
+        found: u32,
+    },
+    /// The next grant is not above one that was given.
+    GrantReused(GrantId),
+    /// The next ticket is not above one that was given.
+    TicketReused(Ticket),
+    /// Two lines have one ticket.
+    TicketShared(Ticket),
+    /// The hold's host has no line, or one of another version.
+    HoldWithoutLine(HostId),
+    /// The hold's version has a verdict: nobody should be building it.
+    HoldOfJudgedVersion(Version),
+    /// The hold carries what only a started one may, or sign-offs that were not planned.
+    HoldOutOfStage(GrantId),
+}
+
+impl Record {
+    /// Puts a record together from a store's rows.
+    ///
+    /// # Errors
+    /// If the format is a higher one, or if the rows contradict each other: a store that lost or
+    /// mixed some. Nothing is guessed.
+    pub fn from_parts(parts: RecordParts) -> Result<Self, RecordError> {
+        parts.validate()?;
+        let election = Election::of(&parts.lines, &parts.verdicts);
+        let RecordParts {
+            id,
+            format: _,
+            revision,
+            next_grant,
+            next_ticket,
+            lines,
+            hold,
+            verdicts,
+            gone,
+        } = parts;
+        Ok(Self {
+            id,
+            revision,
+            next_grant,
+            next_ticket,
+            lines,
+            hold,
+            verdicts,
+            gone,
+            election,
+        })
+    }
+
+    /// Takes a copy apart.
+    #[must_use]
+    pub fn to_parts(&self) -> RecordParts {
+        RecordParts {
+            id: self.id,
+            format: FORMAT,
+            revision: self.revision,
+            next_grant: self.next_grant,
+            next_ticket: self.next_ticket,
+            lines: self.lines.clone(),
+            hold: self.hold.clone(),
+            verdicts: self.verdicts.clone(),
+            gone: self.gone.clone(),
+        }
+    }
+}
+
+impl RecordParts {
+    pub(super) fn validate(&self) -> Result<(), RecordError> {
+        if self.format > FORMAT {
+            return Err(RecordError::NewerFormat { found: self.format });
+        }
+        let grants = self.hold.iter().map(|hold| hold.grant);
+        let mut grants = grants.chain(self.verdicts.values().map(|verdict| verdict.grant));
+        if let Some(grant) = grants.find(|grant| *grant >= self.next_grant) {
+            return Err(RecordError::GrantReused(grant));
+        }
+        let mut tickets = BTreeSet::new();
+        for line in self.lines.values() {
+            if line.ticket >= self.next_ticket {
+                return Err(RecordError::TicketReused(line.ticket));
+            }
+            if !tickets.insert(line.ticket) {
+                return Err(RecordError::TicketShared(line.ticket));
+            }
+        }
+        self.hold
+            .as_ref()
+            .map_or(Ok(()), |hold| self.validate_hold(hold))
+    }
+
+    fn validate_hold(&self, hold: &Hold) -> Result<(), RecordError> {
+        if self
+            .lines
+            .get(&hold.host)
+            .is_none_or(|line| line.version != hold.version)
+        {
+            return Err(RecordError::HoldWithoutLine(hold.host.clone()));
+        }
+        if self.verdicts.contains_key(&hold.version) {
+            return Err(RecordError::HoldOfJudgedVersion(hold.version.clone()));
+        }
+        let in_stage = match &hold.stage {
+            Stage::Offered => hold.signed_off.is_empty() && hold.cancelling.is_none(),
+            Stage::Started { plan } => hold.signed_off.keys().all(|chunk| plan.contains(chunk)),
+        };
+        if in_stage {
+            Ok(())
+        } else {
+            Err(RecordError::HoldOutOfStage(hold.grant))
+        }
+    }
+}
+
+impl fmt::Display for RecordError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NewerFormat { found } => {
+                write!(
+                    f,
+                    "format {found} is newer than {FORMAT}, the newest that is known here"
+                )
+            }
+            Self::GrantReused(grant) => write!(f, "{grant} is not below the next grant"),
+            Self::TicketReused(ticket) => write!(f, "{ticket} is not below the next ticket"),
+            Self::TicketShared(ticket) => write!(f, "two lines have the ticket {ticket}"),
+            Self::HoldWithoutLine(host) => {
+                write!(f, "{host} holds and has no line of the hold's version")
+            }
+            Self::HoldOfJudgedVersion(version) => {
+                write!(f, "the version {version} is held and has a verdict")
+            }
+            Self::HoldOutOfStage(grant) => {
+                write!(f, "the hold {grant} carries what its stage cannot")
+            }
+        }
+    }
+}
+
+impl core::error::Error for RecordError {}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Record {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct;
+        let mut rows = serializer.serialize_struct("RecordParts", 9)?;
+        rows.serialize_field("id", &self.id)?;
+        rows.serialize_field("format", &FORMAT)?;
+        rows.serialize_field("revision", &self.revision)?;
+        rows.serialize_field("next_grant", &self.next_grant)?;
+        rows.serialize_field("next_ticket", &self.next_ticket)?;
+        rows.serialize_field("lines", &self.lines)?;
+        rows.serialize_field("hold", &self.hold)?;
+        rows.serialize_field("verdicts", &self.verdicts)?;
+        rows.serialize_field("gone", &self.gone)?;
+        rows.end()
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for Record {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let parts = RecordParts::deserialize(from)?;
+        Self::from_parts(parts).map_err(serde::de::Error::custom)
+    }
+}
