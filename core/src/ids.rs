@@ -109,6 +109,11 @@ text_id! {
 }
 
 text_id! {
+    /// Why something was done or went wrong, for people; nothing decides by it.
+    Reason
+}
+
+text_id! {
     /// A build in an executor's ledger.
     BuildId
 }
@@ -182,7 +187,10 @@ impl HostId {
     /// The host of this name in this life.
     #[must_use]
     pub fn new(name: impl Into<Name>, incarnation: u64) -> Self {
-        Self { name: name.into(), incarnation: Incarnation(incarnation) }
+        Self {
+            name: name.into(),
+            incarnation: Incarnation(incarnation),
+        }
     }
 }
 
