@@ -314,9 +314,10 @@ impl Host {
             return Some(Effect::MakePlan { grant });
         }
         while let Some(effect) = self.executor.poll_effect() {
-            match effect {
-                ExecutorEffect::Drained { .. } => self.drained = Some(effect),
-                other => return Some(Effect::Executor(other)),
+            if let ExecutorEffect::Drained { .. } = effect {
+                self.drained = Some(effect);
+            } else {
+                return Some(Effect::Executor(effect));
             }
         }
         if !self.executor.is_drained() {
@@ -478,15 +479,12 @@ impl Host {
             return false;
         }
         self.told_of_drain = draining;
-        match (draining, self.candidate.phase()) {
-            (true, Phase::Idle) | (false, Phase::Idle) if !self.wanted => {}
-            (true, Phase::Idle) => {}
-            (true, _) => self.candidate.stand_down_after(),
-            (false, _) => {
-                if self.wanted && !self.candidate.gate().is_open() {
-                    self.candidate.ask();
-                }
+        if draining {
+            if self.candidate.phase() != Phase::Idle {
+                self.candidate.stand_down_after();
             }
+        } else if self.wanted && !self.candidate.gate().is_open() {
+            self.candidate.ask();
         }
         true
     }
