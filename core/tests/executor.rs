@@ -351,6 +351,60 @@ fn a_cancel_beats_an_interruption_and_a_success_that_came_first_stays() {
 }
 
 #[test]
+fn a_boot_writes_the_drain_before_it_notes_that_nothing_is_left_to_declare() {
+    let mut executor = reboot(&recorded_deployment(), "v1");
+    let drain = executor.poll_effect().expect("the drain is to be written");
+    assert_eq!(describe(&drain), "drain d2 Restart");
+    let wake = executor.poll_effect().expect("the slot was handed on");
+    assert_eq!(describe(&wake), "wake next");
+    assert_eq!(
+        executor.poll_effect(),
+        None,
+        "a crash now must find the declaration due"
+    );
+}
+
+#[test]
+fn a_build_cancelled_between_admission_and_start_never_starts() {
+    let mut executor = executor(1);
+    submit(&mut executor, "x");
+    drive_to(&mut executor, "wake x");
+    executor.cancel(&id("x")).expect("it is in flight");
+    let end = ["store x Cancelled 1", "remove x", "release x"];
+    assert_eq!(drive(&mut executor), end);
+}
+
+#[test]
+fn a_cancel_reaches_a_build_that_is_being_queued_again() {
+    let mut executor = executor(1);
+    submit(&mut executor, "x");
+    drive(&mut executor);
+    executor.drain(maintenance()).expect("no drain is in force");
+    executor.deadline().expect("it drains");
+    drive(&mut executor);
+    executor.stopped(&local("x")).expect("it was told to stop");
+    drive_to(&mut executor, "store x Pending 0");
+    executor.cancel(&id("x")).expect("it is unfinished");
+    drive(&mut executor);
+    assert_eq!(executor.recorded(&local("x")), Some(&BuildState::Cancelled));
+    assert_eq!(executor.queue(), []);
+}
+
+#[test]
+fn an_interruption_lets_no_child_begin_on_the_slot_of_what_is_stopped() {
+    let mut executor = executor(1);
+    submit(&mut executor, "parent");
+    drive(&mut executor);
+    executor
+        .submit(id("child"), Some(id("parent")), None)
+        .expect("the parent runs");
+    drive_to(&mut executor, "store child Pending 0");
+    executor.drain(maintenance()).expect("no drain is in force");
+    executor.deadline().expect("it drains");
+    assert_eq!(drive(&mut executor), ["drain d1 Nothing", "stop parent"]);
+}
+
+#[test]
 fn a_pending_build_is_cancelled_at_once() {
     let mut executor = executor(1);
     submit(&mut executor, "runs");
