@@ -1,1 +1,3 @@
+//! A deterministic world for `handover-core`, and the language in which its races are told.
 
+pub mod scenario;
