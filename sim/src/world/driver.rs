@@ -73,9 +73,9 @@ impl World {
                 to: process.phase(),
             });
         }
-        let open = process.host.gate();
-        if open != gate {
-            facts.push(Fact::Gate { who, gate: open });
+        let now = process.host.gate();
+        if std::mem::discriminant(&now) != std::mem::discriminant(&gate) {
+            facts.push(Fact::Gate { who, gate: now });
         }
         self.say(who, facts);
         answer
