@@ -1,0 +1,11 @@
+//! What core's tests share.
+
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "each test program uses a part of this"
+)]
+
+mod arbiter;
+
+pub(crate) use arbiter::{Arbiter, accepted, asking, building, chunks, finished, host, signed};
