@@ -280,7 +280,10 @@ impl Candidate {
             self.expel();
             return Ok(());
         }
-        if let Some(held) = self.read.filter(|held| *held >= view.revision) {
+        let old = |read: &Revision| {
+            *read > view.revision || (*read == view.revision && self.view.is_some())
+        };
+        if let Some(held) = self.read.filter(old) {
             return Err(CandidateRefusal::OldView { held });
         }
         self.record = Some(view.record);

@@ -109,6 +109,11 @@ text_id! {
 }
 
 text_id! {
+    /// Why something was done or went wrong, for people; nothing decides by it.
+    Reason
+}
+
+text_id! {
     /// A build in an executor's ledger.
     BuildId
 }
@@ -116,11 +121,6 @@ text_id! {
 text_id! {
     /// A drain of one executor; a stronger request keeps the id of the drain that it strengthens.
     DrainId
-}
-
-text_id! {
-    /// Why, in words for people. Never compared to decide anything.
-    Reason
 }
 
 number_id! {

@@ -5,12 +5,19 @@
 extern crate alloc;
 
 mod candidate;
+pub mod executor;
+mod host;
 mod ids;
 mod record;
 mod statement;
 mod view;
 
 pub use candidate::{Alarm, Candidate, CandidateEffect, CandidateRefusal, Phase, Wish};
+pub use executor::{
+    Acknowledgement, AtDeadline, BuildState, Drain, DrainRequest, End, EndAction, Entry, Executor,
+    ExecutorEffect, Ledger, Settings, Term, Waiter, Work,
+};
+pub use host::{Effect, Host};
 pub use ids::{
     BuildId, Chunk, DrainId, GrantId, HostId, Incarnation, Name, Priority, Reason, RecordId,
     Revision, Seq, Ticket, Version,

@@ -1,0 +1,350 @@
+//! Runs builds in a bounded number of slots on one host, and can be drained (Ex1 to Ex7).
+//!
+//! A deployment that freed its slot before it declared the drain let a waiting build start under
+//! the outgoing version. So the release path is one explicit stage after another, and the effects
+//! are derived from the stages: none can be handed out before the former is acknowledged.
+
+mod check;
+mod drain;
+mod effect;
+mod ledger;
+#[cfg(feature = "serde")]
+mod pairs;
+mod poll;
+mod recover;
+mod reserve;
+mod state;
+mod task;
+
+pub use drain::{AtDeadline, Drain, DrainRequest, EndAction, Term};
+pub use effect::{
+    Acknowledgement, CancelRefusal, DrainRefusal, End, ExecutorEffect, NotDraining, NotRunning,
+    Progress, ReserveRefusal, StartRefusal, SubmitRefusal, Waiter,
+};
+pub use ledger::{BuildState, Entry, Ledger, LedgerError, Work};
+pub use state::{Announced, CandidateWait, DrainWrite, ExecutorParts, Queued, Settings};
+pub use task::{Cut, Stage, Task};
+
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::ids::{BuildId, Version};
+
+/// The slots of one host, who has them, who waits for them, and the drain.
+///
+/// The methods are of four kinds:
+/// - **inputs** by its user: [`submit`](Self::submit), [`cancel`](Self::cancel),
+///   [`drain`](Self::drain), [`undrain`](Self::undrain), [`deadline`](Self::deadline);
+/// - **the driver's word** on what runs: [`ended`](Self::ended), [`stopped`](Self::stopped);
+/// - **outputs**: [`poll_effect`](Self::poll_effect) until `None` after each call of the other
+///   kinds, and [`acknowledge`](Self::acknowledge) once for each effect. Acknowledge the effects of
+///   one build in the order in which they were handed out;
+/// - **getters**.
+///
+/// A host that also coordinates composes it with a candidate, by [`reserve`](Self::reserve) and its
+/// neighbours.
+///
+/// # Children
+/// A build that names a parent in flight runs on the parent's slot and passes a closed gate, since
+/// in-flight work waits for it (Ex6). The parent stays in flight until its children on its slot
+/// have ended, and a cancel of the parent cancels them. Once the parent has ended, a child that has
+/// not been handed its slot yet is a build like any other; while an interrupted parent is pending,
+/// the child waits for it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(transparent))]
+pub struct Executor {
+    state: ExecutorParts,
+}
+
+impl Executor {
+    /// An executor with an empty book.
+    #[must_use]
+    pub fn new(settings: Settings, version: Version) -> Self {
+        Self {
+            state: ExecutorParts::new(settings, version, Ledger::default()),
+        }
+    }
+
+    /// Takes a build into the queue, as one step: insert if absent. Always allowed in a drain,
+    /// which gates starts and not the queue (Ex6). `drains` is what its success declares; a pinned
+    /// instance ignores it.
+    ///
+    /// # Errors
+    /// The id is known, or the parent is not in flight.
+    pub fn submit(
+        &mut self,
+        build: BuildId,
+        parent: Option<BuildId>,
+        drains: Option<DrainRequest>,
+    ) -> Result<(), SubmitRefusal> {
+        let work = Work::Local(build);
+        if self.knows(&work) {
+            return Err(SubmitRefusal::Known);
+        }
+        if let Some(parent) = &parent
+            && !self.lends_slot(parent)
+        {
+            return Err(SubmitRefusal::ParentNotInFlight);
+        }
+        let place = self.state.ledger.take_place();
+        let entry = Entry {
+            state: BuildState::Pending,
+            attempts: 0,
+            place,
+            parent,
+            drains,
+            admitted_by: None,
+        };
+        self.state
+            .tasks
+            .insert(work, Task::new(entry, Stage::Enqueuing));
+        Ok(())
+    }
+
+    /// Cancels a build and its children. Pending, it is cancelled at once; in flight, it is stopped
+    /// and is cancelled when it has stopped. An end of its own that comes first stays; a cancel
+    /// beats an interruption.
+    ///
+    /// # Errors
+    /// There is nothing to cancel.
+    pub fn cancel(&mut self, build: &BuildId) -> Result<(), CancelRefusal> {
+        self.cancel_work(&Work::Local(build.clone()))
+    }
+
+    /// Drains (Ex7): gates starts at once, and is stored by an effect. A stronger end action
+    /// replaces that of the active drain under the same id.
+    ///
+    /// # Errors
+    /// The active drain is as strong or stronger; it is in the refusal.
+    pub fn drain(&mut self, request: DrainRequest) -> Result<&Drain, DrainRefusal> {
+        let drain = if let Some(active) = &self.state.drain {
+            let mut stronger = active.clone();
+            if !stronger.strengthen(&request) {
+                return Err(DrainRefusal {
+                    active: Box::new(stronger),
+                });
+            }
+            stronger
+        } else {
+            let number = self.state.ledger.take_drain_number();
+            Drain::declare(number, self.state.version.clone(), None, &request)
+        };
+        self.state.drain_due = true;
+        Ok(self.state.enforce(drain))
+    }
+
+    /// Gives the drain up: clears it, then wakes all that is parked (Ex4). In the other order what
+    /// is woken could read the gate closed once more, and park for ever.
+    ///
+    /// # Errors
+    /// No drain is in force.
+    pub fn undrain(&mut self) -> Result<(), NotDraining> {
+        if self.state.drain.is_none() {
+            return Err(NotDraining);
+        }
+        self.state.clear_drain();
+        self.state.drain_due = true;
+        for task in self.state.tasks.values_mut() {
+            if task.stage == (Stage::Waiting { parked: true }) {
+                task.enter(Stage::Waiting { parked: false });
+            }
+        }
+        if let CandidateWait::Waiting { parked, .. } = &mut self.state.candidate {
+            *parked = false;
+        }
+        self.hand_out_slots();
+        Ok(())
+    }
+
+    /// The drain's deadline has passed; does what the drain's request named, and answers it.
+    /// `Interrupt` stops all that is under way: local builds are pending again in their place at no
+    /// cost in attempts, granted ones end as cancelled.
+    ///
+    /// # Errors
+    /// No drain is in force.
+    pub fn deadline(&mut self) -> Result<AtDeadline, NotDraining> {
+        let outcome = self.state.drain.as_ref().ok_or(NotDraining)?.at_deadline;
+        match outcome {
+            AtDeadline::Interrupt => self.interrupt(),
+            AtDeadline::Undrain => self.undrain()?,
+            AtDeadline::Report => {}
+        }
+        Ok(outcome)
+    }
+
+    /// The build ended by itself, even if it had been told to stop.
+    ///
+    /// # Errors
+    /// It was not started, or its end is known already.
+    pub fn ended(&mut self, work: &Work, end: End) -> Result<(), NotRunning> {
+        let pinned = self.state.settings.pinned();
+        let task = self.state.tasks.get_mut(work).ok_or(NotRunning)?;
+        if !task.may_run() {
+            return Err(NotRunning);
+        }
+        task.cut = None;
+        match end {
+            End::Succeeded => {
+                if pinned {
+                    task.entry.drains = None;
+                }
+                task.end(BuildState::Succeeded);
+            }
+            End::Failed(reason) => task.end(BuildState::Failed(reason)),
+        }
+        self.hand_out_slots();
+        Ok(())
+    }
+
+    /// The build has really stopped after [`ExecutorEffect::Stop`], without an end of its own.
+    ///
+    /// # Errors
+    /// It was not told to stop, or its end is known already.
+    pub fn stopped(&mut self, work: &Work) -> Result<(), NotRunning> {
+        let task = self.state.tasks.get_mut(work).ok_or(NotRunning)?;
+        if task.stage != Stage::Stopping && task.stage != Stage::AwaitingStop {
+            return Err(NotRunning);
+        }
+        task.end_cut(work);
+        self.hand_out_slots();
+        Ok(())
+    }
+
+    /// Cancels work of either kind with its children.
+    fn cancel_work(&mut self, work: &Work) -> Result<(), CancelRefusal> {
+        let Some(task) = self.state.tasks.get(work) else {
+            return Err(if self.state.ledger.entries.contains_key(work) {
+                CancelRefusal::Ended
+            } else {
+                CancelRefusal::NotKnown
+            });
+        };
+        if task.entry.state.is_terminal() {
+            return Err(CancelRefusal::Ended);
+        }
+        if task.cut == Some(Cut::Cancelled) {
+            return Err(CancelRefusal::Cancelling);
+        }
+        let mut next = vec![work.clone()];
+        while let Some(work) = next.pop() {
+            next.extend(self.children(&work));
+            self.cut(&work, Cut::Cancelled);
+        }
+        self.hand_out_slots();
+        Ok(())
+    }
+
+    fn interrupt(&mut self) {
+        let under_way: Vec<Work> = self
+            .state
+            .tasks
+            .iter()
+            .filter(|(_, task)| task.stage.is_under_way() && task.cut.is_none())
+            .map(|(work, _)| work.clone())
+            .collect();
+        for work in under_way {
+            self.cut(&work, Cut::Interrupted);
+        }
+        // A child that has not begun would otherwise begin on the slot of what is being stopped.
+        for task in self.state.tasks.values_mut() {
+            if task.stage == Stage::Handed && !task.own_slot {
+                task.enter(Stage::Waiting { parked: false });
+            }
+        }
+    }
+
+    /// Marks unfinished work as cut short, and acts on it as far as no effect of it is out.
+    fn cut(&mut self, work: &Work, cut: Cut) {
+        let Some(task) = self.state.tasks.get_mut(work) else {
+            return;
+        };
+        if task.entry.state.is_terminal() {
+            return;
+        }
+        task.cut = task.cut.max(Some(cut));
+        if task.stage == Stage::Handed {
+            // The wake is a step in memory, so one that is out is simply refused later.
+            task.handed_out = false;
+            if core::mem::take(&mut task.own_slot) {
+                self.state.free += 1;
+            }
+        }
+        task.honour_cut(work);
+    }
+
+    fn children(&self, of: &Work) -> Vec<Work> {
+        let Work::Local(of) = of else {
+            return Vec::new();
+        };
+        let tasks = self.state.tasks.iter();
+        tasks
+            .filter(|(_, task)| task.entry.parent.as_ref() == Some(of))
+            .map(|(work, _)| work.clone())
+            .collect()
+    }
+
+    fn knows(&self, work: &Work) -> bool {
+        self.state.tasks.contains_key(work) || self.state.ledger.entries.contains_key(work)
+    }
+
+    /// Whether this build is under way and not cut short, so that a child may use its slot.
+    fn lends_slot(&self, build: &BuildId) -> bool {
+        let task = self.state.tasks.get(&Work::Local(build.clone()));
+        task.is_some_and(|task| task.stage.is_under_way() && task.cut.is_none())
+    }
+
+    /// Whether this child has to wait for its parent, which is unfinished.
+    fn waits_for_parent(&self, task: &Task) -> bool {
+        let parent = task.entry.parent.clone().map(Work::Local);
+        let parent = parent.and_then(|parent| self.state.tasks.get(&parent));
+        parent.is_some_and(|parent| !parent.entry.state.is_terminal())
+    }
+
+    /// Hands free slots to the first in the queue that are not parked, and lets children in on
+    /// their parents' slots.
+    fn hand_out_slots(&mut self) {
+        let mut waiting: Vec<(u64, Work)> = Vec::new();
+        let mut on_parents_slot: Vec<Work> = Vec::new();
+        for (work, task) in &self.state.tasks {
+            if task.stage != (Stage::Waiting { parked: false }) {
+                continue;
+            }
+            if !self.waits_for_parent(task) {
+                waiting.push((task.entry.place, work.clone()));
+            } else if task
+                .entry
+                .parent
+                .as_ref()
+                .is_some_and(|parent| self.lends_slot(parent))
+            {
+                on_parents_slot.push(work.clone());
+            }
+        }
+        for work in on_parents_slot {
+            self.state.hand_slot(&work, false);
+        }
+        waiting.sort();
+        let mut waiting = waiting.into_iter().peekable();
+        while self.state.free > 0 {
+            let first = waiting.peek().map(|(place, _)| *place);
+            if let CandidateWait::Waiting {
+                place,
+                parked: false,
+            } = self.state.candidate
+                && first.is_none_or(|first| place < first)
+            {
+                self.state.candidate = CandidateWait::Handed {
+                    place,
+                    handed_out: false,
+                };
+            } else if let Some((_, work)) = waiting.next() {
+                self.state.hand_slot(&work, true);
+            } else {
+                break;
+            }
+            self.state.free -= 1;
+        }
+    }
+}

@@ -1,0 +1,587 @@
+//! The host: a candidate whose build runs in the host's own executor (Ho1 to Ho6).
+//!
+//! The two are joined by levels, not by messages: after each input [`Host::reconcile`] compares
+//! what the candidate is in with what the executor has reserved, and moves them together in the
+//! same step. So no order of inputs leaves a slot reserved for nobody, or an offer without a slot.
+
+use crate::candidate::{Alarm, Candidate, CandidateEffect, CandidateRefusal, Phase};
+use crate::executor::{
+    Acknowledgement, AtDeadline, CancelRefusal, Drain, DrainRefusal, DrainRequest, End, Executor,
+    ExecutorEffect, NotDraining, NotRunning, Progress, ReserveRefusal, SubmitRefusal, Work,
+};
+use crate::{
+    BuildId, Chunk, Gate, GrantId, HostId, Incarnation, Outcome, Seq, SignOff, Statement,
+    Unreadable, Version, View,
+};
+use alloc::collections::{BTreeSet, VecDeque};
+
+/// One process: what a production binary drives.
+///
+/// Methods by kind. *Wishes*: [`ask`](Self::ask), [`watch`](Self::watch),
+/// [`stand_down`](Self::stand_down), [`submit`](Self::submit), [`cancel`](Self::cancel),
+/// [`drain`](Self::drain), [`undrain`](Self::undrain), [`deadline`](Self::deadline). *Inputs* of
+/// the driver: [`handle_view`](Self::handle_view), [`handle_unreadable`](Self::handle_unreadable),
+/// [`handle_plan`](Self::handle_plan), [`handle_sign_off`](Self::handle_sign_off),
+/// [`handle_build_end`](Self::handle_build_end), [`handle_build_stop`](Self::handle_build_stop),
+/// [`come_back`](Self::come_back), [`acknowledge`](Self::acknowledge). *Outputs*: after each of
+/// these, [`poll_effect`](Self::poll_effect) until `None`; the levels
+/// [`statement`](Self::statement), [`gate`](Self::gate) and [`is_drained`](Self::is_drained) may
+/// be read at any time.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct Host {
+    candidate: Candidate,
+    executor: Executor,
+    /// The job is wanted whenever no drain is in force.
+    wanted: bool,
+    /// The candidate was told of the drain in force.
+    told_of_drain: bool,
+    /// The asking that a slot was reserved for before it was said (Ho1).
+    reserved_for: Option<Seq>,
+    /// The candidate stands in the executor's queue.
+    queued: bool,
+    /// How the build under a grant ended, until that is durable and can be said.
+    ended: Option<(GrantId, Outcome)>,
+    plan: Option<Order<GrantId>>,
+    comeback: Option<Order<Incarnation>>,
+    alarms: VecDeque<Alarm>,
+    /// The executor is drained; handed out when the candidate rests too (Ho4).
+    drained: Option<ExecutorEffect>,
+}
+
+/// An order of which the answer is awaited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+struct Order<T> {
+    about: T,
+    handed_out: bool,
+}
+
+/// An order to the driver. One effect is one atomic step, and each is acknowledged (Dr3).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub enum Effect {
+    /// Say which chunks this build will sign off: answered by [`Host::handle_plan`].
+    MakePlan {
+        /// The offer.
+        grant: GrantId,
+    },
+    /// Come back under a new incarnation (Dr4): answered by [`Host::come_back`].
+    Return {
+        /// The new incarnation is above this one.
+        above: Incarnation,
+    },
+    /// Something that no correct world does: tell somebody.
+    Alarm(Alarm),
+    /// The executor's: builds, the ledger, the drain.
+    Executor(ExecutorEffect),
+}
+
+impl Host {
+    /// A host that has said nothing yet.
+    #[must_use]
+    pub fn new(candidate: Candidate, executor: Executor) -> Self {
+        let mut host = Self {
+            candidate,
+            executor,
+            wanted: false,
+            told_of_drain: false,
+            reserved_for: None,
+            queued: false,
+            ended: None,
+            plan: None,
+            comeback: None,
+            alarms: VecDeque::new(),
+            drained: None,
+        };
+        host.reconcile();
+        host
+    }
+
+    /// The job is wanted (Ca1); under a drain, as soon as it is over (Ho3).
+    pub fn ask(&mut self) {
+        self.wanted = true;
+        if !self.executor.is_draining() && !self.queued {
+            self.candidate.ask();
+        }
+        self.reconcile();
+    }
+
+    /// Only the gate is wanted (Ca1).
+    pub fn watch(&mut self) {
+        self.candidate.watch();
+    }
+
+    /// The job is not wanted (Ca6); a running build under a grant is stopped.
+    pub fn stand_down(&mut self) {
+        self.wanted = false;
+        self.candidate.stand_down();
+        self.reconcile();
+    }
+
+    /// The job is not wanted, but what runs may end (Ca6).
+    pub fn stand_down_after(&mut self) {
+        self.wanted = false;
+        self.candidate.stand_down_after();
+        self.reconcile();
+    }
+
+    /// A local build for the queue (Ex6): allowed at any time.
+    ///
+    /// # Errors
+    /// If the id is known, or the parent is not in flight.
+    pub fn submit(
+        &mut self,
+        build: BuildId,
+        parent: Option<BuildId>,
+        drains: Option<DrainRequest>,
+    ) -> Result<(), SubmitRefusal> {
+        let answer = self.executor.submit(build, parent, drains);
+        self.reconcile();
+        answer
+    }
+
+    /// A local build is not wanted any more.
+    ///
+    /// # Errors
+    /// If it is not known, has ended, or is being cancelled.
+    pub fn cancel(&mut self, build: &BuildId) -> Result<(), CancelRefusal> {
+        let answer = self.executor.cancel(build);
+        self.reconcile();
+        answer
+    }
+
+    /// Nothing new starts from here on (Ex7); the candidate is told in the same step (Ho3).
+    /// Answers with the drain in force.
+    ///
+    /// # Errors
+    /// If a drain is in force that is not weaker; the refusal carries it.
+    pub fn drain(&mut self, request: DrainRequest) -> Result<Drain, DrainRefusal> {
+        let answer = self.executor.drain(request).cloned();
+        self.reconcile();
+        answer
+    }
+
+    /// The drain is over (Ho3): what was parked is woken, the candidate asks again if its version
+    /// is not approved.
+    ///
+    /// # Errors
+    /// If no drain is in force.
+    pub fn undrain(&mut self) -> Result<(), NotDraining> {
+        let answer = self.executor.undrain();
+        self.reconcile();
+        answer
+    }
+
+    /// The drain's deadline has come (Ex7). Answers with what the request had named.
+    ///
+    /// # Errors
+    /// If no drain is in force.
+    pub fn deadline(&mut self) -> Result<AtDeadline, NotDraining> {
+        let answer = self.executor.deadline();
+        self.reconcile();
+        answer
+    }
+
+    /// A newer view of the record.
+    ///
+    /// # Errors
+    /// As [`Candidate::handle_view`].
+    pub fn handle_view(&mut self, view: View) -> Result<(), CandidateRefusal> {
+        let answer = self.candidate.handle_view(view);
+        self.reconcile();
+        answer
+    }
+
+    /// The driver cannot read the record.
+    pub fn handle_unreadable(&mut self, why: Unreadable) {
+        self.candidate.handle_unreadable(why);
+    }
+
+    /// The answer to [`Effect::MakePlan`]. In one step (Ho1): with the gate open and a slot free
+    /// the slot is reserved, counted as in flight, and the offer accepted; else the host declines
+    /// and waits for its turn in the executor's queue.
+    ///
+    /// # Errors
+    /// If no plan is wanted for this grant (any more).
+    pub fn handle_plan(
+        &mut self,
+        grant: GrantId,
+        plan: BTreeSet<Chunk>,
+    ) -> Result<(), CandidateRefusal> {
+        if self.candidate.phase() != (Phase::Planning { grant }) {
+            return Err(CandidateRefusal::NoSuchBuild);
+        }
+        self.plan = None;
+        match self.executor.reserve() {
+            Ok(()) | Err(ReserveRefusal::Already) => self.candidate.handle_plan(grant, plan)?,
+            Err(ReserveRefusal::Full) => self.wait_for_slot(),
+            Err(ReserveRefusal::Closed) => self.candidate.stand_down(),
+        }
+        self.reconcile();
+        Ok(())
+    }
+
+    /// A chunk of the build under this grant is done.
+    ///
+    /// # Errors
+    /// If no build runs under this grant.
+    pub fn handle_sign_off(
+        &mut self,
+        grant: GrantId,
+        chunk: Chunk,
+        sign_off: SignOff,
+    ) -> Result<(), CandidateRefusal> {
+        self.candidate.handle_sign_off(grant, chunk, sign_off)
+    }
+
+    /// A build has ended by itself, also if it was told to stop in the meantime; one that panicked
+    /// or was lost has failed. A build under a grant is reported when its status is durable.
+    ///
+    /// # Errors
+    /// If it does not run here.
+    pub fn handle_build_end(&mut self, work: &Work, end: End) -> Result<(), NotRunning> {
+        let outcome = match &end {
+            End::Succeeded => Outcome::Clean,
+            End::Failed(reason) => Outcome::Failed(reason.clone()),
+        };
+        self.executor.ended(work, end)?;
+        self.note_end(work, outcome);
+        self.reconcile();
+        Ok(())
+    }
+
+    /// A build that was told to stop has really stopped, without an end of its own.
+    ///
+    /// # Errors
+    /// If it was not told to stop, or does not run here.
+    pub fn handle_build_stop(&mut self, work: &Work) -> Result<(), NotRunning> {
+        self.executor.stopped(work)?;
+        self.note_end(work, Outcome::Abandoned);
+        self.reconcile();
+        Ok(())
+    }
+
+    /// The process comes back under a new incarnation (Ca0): the answer to [`Effect::Return`].
+    /// Local builds go on; the candidate begins anew.
+    ///
+    /// # Errors
+    /// As [`Candidate::come_back`].
+    pub fn come_back(&mut self, incarnation: Incarnation) -> Result<(), CandidateRefusal> {
+        self.candidate.come_back(incarnation)?;
+        self.comeback = None;
+        self.told_of_drain = false;
+        self.reconcile();
+        Ok(())
+    }
+
+    /// How an effect went (Dr3). A plan and a return are answered by their own inputs; of them only
+    /// a failure is acknowledged here. What failed, or may have, is handed out again.
+    pub fn acknowledge(&mut self, effect: &Effect, outcome: Acknowledgement) {
+        match effect {
+            Effect::MakePlan { grant } => {
+                if outcome != Acknowledgement::Done {
+                    self.hand_out_plan_again(*grant);
+                }
+            }
+            Effect::Return { .. } => {
+                if let (Some(order), true) = (&mut self.comeback, outcome != Acknowledgement::Done)
+                {
+                    order.handed_out = false;
+                }
+            }
+            Effect::Alarm(_) => {}
+            Effect::Executor(effect) => match self.executor.acknowledge(effect, outcome) {
+                Some(Progress::CandidateTurn) => self.take_turn(),
+                Some(Progress::Recorded { work }) => self.report(&work),
+                Some(Progress::Started { .. } | Progress::Refused) | None => {}
+            },
+        }
+        self.reconcile();
+    }
+
+    /// The next order. Hand out until `None` after each input. Orders about different builds are
+    /// independent; of one build there is never more than one out.
+    #[must_use = "an order that is not carried out blocks the rollout"]
+    pub fn poll_effect(&mut self) -> Option<Effect> {
+        if let Some(alarm) = self.alarms.pop_front() {
+            return Some(Effect::Alarm(alarm));
+        }
+        if let Some(grant) = Order::poll(&mut self.plan) {
+            return Some(Effect::MakePlan { grant });
+        }
+        while let Some(effect) = self.executor.poll_effect() {
+            if let ExecutorEffect::Drained { .. } = effect {
+                self.drained = Some(effect);
+            } else {
+                return Some(Effect::Executor(effect));
+            }
+        }
+        if !self.executor.is_drained() {
+            self.drained = None;
+        }
+        if self.is_drained()
+            && let Some(effect) = self.drained.take()
+        {
+            return Some(Effect::Executor(effect));
+        }
+        Order::poll(&mut self.comeback).map(|above| Effect::Return { above })
+    }
+
+    /// The host's present word, a level (Dr1).
+    #[must_use]
+    pub fn statement(&self) -> Option<Statement> {
+        self.candidate.statement()
+    }
+
+    /// May the process take traffic?
+    #[must_use]
+    pub fn gate(&self) -> Gate {
+        self.candidate.gate()
+    }
+
+    /// May the process end (Ho4)? Nothing is in flight, and the record knows all that it must:
+    /// a process that ends with an unfolded report takes the approval with it.
+    #[must_use]
+    pub fn is_drained(&self) -> bool {
+        let rests = match self.candidate.phase() {
+            Phase::Idle | Phase::Expelled { running: None } => true,
+            Phase::StoodDown => self.candidate.is_acknowledged(),
+            Phase::Asking
+            | Phase::Planning { .. }
+            | Phase::Accepted { .. }
+            | Phase::Building { .. }
+            | Phase::Cancelling { .. }
+            | Phase::Finished { .. }
+            | Phase::Expelled { running: Some(_) } => false,
+        };
+        self.executor.is_drained() && rests
+    }
+
+    /// Its identity.
+    #[must_use]
+    pub fn id(&self) -> &HostId {
+        self.candidate.host()
+    }
+
+    /// What it runs.
+    #[must_use]
+    pub fn version(&self) -> &Version {
+        self.candidate.version()
+    }
+
+    /// Its part in who builds.
+    #[must_use]
+    pub fn candidate(&self) -> &Candidate {
+        &self.candidate
+    }
+
+    /// Its part in what runs and what drains.
+    #[must_use]
+    pub fn executor(&self) -> &Executor {
+        &self.executor
+    }
+
+    /// Does the candidate wait for a slot in the executor's queue?
+    #[must_use]
+    pub fn is_queued(&self) -> bool {
+        self.queued
+    }
+
+    /// Is the job wanted, drain or not?
+    #[must_use]
+    pub fn wants_job(&self) -> bool {
+        self.wanted
+    }
+
+    /// The same host around another executor: for debuggers, and for states made by hand.
+    #[must_use]
+    pub fn with_executor(self, executor: Executor) -> Self {
+        let mut host = Self { executor, ..self };
+        host.reconcile();
+        host
+    }
+
+    /// Asserts what must hold of our own state, whatever the record says.
+    ///
+    /// # Panics
+    /// If an invariant is broken: a defect of this crate.
+    pub fn check(&self) {
+        self.candidate.check();
+        self.executor.check();
+        let reserved = self.executor.has_reservation();
+        let needs = match self.candidate.phase() {
+            Phase::Accepted { .. } => true,
+            Phase::Asking | Phase::Planning { .. } => self.reserved_for.is_some(),
+            Phase::Idle
+            | Phase::Building { .. }
+            | Phase::Cancelling { .. }
+            | Phase::Finished { .. }
+            | Phase::StoodDown
+            | Phase::Expelled { .. } => false,
+        };
+        assert!(
+            reserved == needs,
+            "a slot is reserved exactly in the states that need it (Ho5)"
+        );
+        assert!(
+            !self.queued || self.candidate.phase() == Phase::StoodDown,
+            "who waits for a slot holds no offer that another could take (Ho1)"
+        );
+        assert!(
+            !(self.queued && self.executor.is_draining()),
+            "a drained host waits for nothing (Ho3)"
+        );
+    }
+
+    /// Moves candidate and executor together until nothing changes.
+    fn reconcile(&mut self) {
+        while self.carry_out_candidate() | self.tell_of_drain() | self.settle_reservation() {}
+    }
+
+    /// The candidate's orders, in this same step.
+    fn carry_out_candidate(&mut self) -> bool {
+        let mut changed = false;
+        while let Some(effect) = self.candidate.poll_effect() {
+            changed = true;
+            match effect {
+                CandidateEffect::MakePlan { grant } => self.plan = Some(Order::new(grant)),
+                CandidateEffect::StartBuild { grant } => self.start(grant),
+                CandidateEffect::CancelBuild { grant } => {
+                    self.executor.stop(&Work::Granted(grant));
+                }
+                CandidateEffect::Return { above } => self.comeback = Some(Order::new(above)),
+                CandidateEffect::Alarm(alarm) => self.alarms.push_back(alarm),
+            }
+        }
+        changed
+    }
+
+    /// Ho2. The gate is read again; a drain that is in force by now wins.
+    fn start(&mut self, grant: GrantId) {
+        if self.executor.start_reserved(grant).is_err() {
+            self.candidate.stand_down_after();
+            let never_begun = self.candidate.handle_build_end(grant, Outcome::Abandoned);
+            debug_assert!(
+                never_begun.is_ok(),
+                "the candidate has just ordered this build"
+            );
+        }
+    }
+
+    /// Ho3: the candidate follows the drain, in the step that declares or ends it.
+    fn tell_of_drain(&mut self) -> bool {
+        let draining = self.executor.is_draining();
+        if draining == self.told_of_drain {
+            return false;
+        }
+        self.told_of_drain = draining;
+        if draining {
+            if self.candidate.phase() != Phase::Idle {
+                self.candidate.stand_down_after();
+            }
+        } else if self.wanted && !self.candidate.gate().is_open() {
+            self.candidate.ask();
+        }
+        true
+    }
+
+    /// Ho1, Ho5: a reservation lasts exactly as long as what it was made for.
+    fn settle_reservation(&mut self) -> bool {
+        let mut changed = false;
+        let phase = self.candidate.phase();
+        let asking = self.reserved_for == Some(self.candidate.seq());
+        let (needed, planned) = match phase {
+            Phase::Accepted { .. } => (true, false),
+            Phase::Planning { .. } => (asking, true),
+            Phase::Asking => (asking && !self.candidate.is_acknowledged(), false),
+            Phase::Idle
+            | Phase::Building { .. }
+            | Phase::Cancelling { .. }
+            | Phase::Finished { .. }
+            | Phase::StoodDown
+            | Phase::Expelled { .. } => (false, false),
+        };
+        if !planned {
+            self.plan = None;
+        }
+        if !needed {
+            changed |= self.executor.release_reservation();
+        }
+        if !(needed && asking) {
+            self.reserved_for = None;
+        }
+        if planned && !needed && self.executor.slots_free() == 0 {
+            self.wait_for_slot();
+            changed = true;
+        }
+        let waits = phase == Phase::StoodDown
+            && self.wanted
+            && !self.executor.is_draining()
+            && !self.candidate.gate().is_open();
+        if self.queued && !waits {
+            self.queued = false;
+            self.executor.dequeue_candidate();
+            changed = true;
+        }
+        changed
+    }
+
+    /// Ho1: declines, and stands in the queue like a build.
+    fn wait_for_slot(&mut self) {
+        self.candidate.decline();
+        self.queued = true;
+        self.plan = None;
+        self.executor.enqueue_candidate();
+    }
+
+    /// Ho1: its turn has come, and a slot is reserved: it asks in the same step.
+    fn take_turn(&mut self) {
+        self.queued = false;
+        self.candidate.ask();
+        self.reserved_for = Some(self.candidate.seq());
+    }
+
+    fn note_end(&mut self, work: &Work, outcome: Outcome) {
+        match work {
+            Work::Granted(grant) => self.ended = Some((*grant, outcome)),
+            Work::Local(_) => {}
+        }
+    }
+
+    /// The status is durable: now it is said (Ex3).
+    fn report(&mut self, work: &Work) {
+        let Work::Granted(grant) = work else { return };
+        let ended = self.ended.take().filter(|(ended, _)| ended == grant);
+        // Work that was stopped before it had begun ends without the driver's word.
+        let outcome = ended.map_or(Outcome::Abandoned, |(_, outcome)| outcome);
+        let known = self.candidate.handle_build_end(*grant, outcome);
+        debug_assert!(known.is_ok(), "granted work runs only for the candidate");
+    }
+
+    fn hand_out_plan_again(&mut self, grant: GrantId) {
+        if let Some(order) = &mut self.plan
+            && order.about == grant
+        {
+            order.handed_out = false;
+        }
+    }
+}
+
+impl<T: Copy> Order<T> {
+    fn new(about: T) -> Self {
+        Self {
+            about,
+            handed_out: false,
+        }
+    }
+
+    fn poll(order: &mut Option<Self>) -> Option<T> {
+        let order = order.as_mut().filter(|order| !order.handed_out)?;
+        order.handed_out = true;
+        Some(order.about)
+    }
+}
