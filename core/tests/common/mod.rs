@@ -7,5 +7,7 @@
 )]
 
 mod arbiter;
+mod pair;
 
 pub(crate) use arbiter::{Arbiter, accepted, asking, building, chunks, finished, host, signed};
+pub(crate) use pair::Pair;
