@@ -736,17 +736,31 @@ impl fmt::Display for Phase {
     }
 }
 
+impl CandidateRefusal {
+    /// The refusal in one word.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::OldView { .. } => "OldView",
+            Self::NotMine => "NotMine",
+            Self::NewerFormat { .. } => "NewerFormat",
+            Self::NoSuchBuild => "NoSuchBuild",
+            Self::NotExpelled => "NotExpelled",
+            Self::IncarnationReused { .. } => "IncarnationReused",
+        }
+    }
+}
+
 impl fmt::Display for CandidateRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.name())?;
         match self {
-            Self::OldView { held } => write!(f, "OldView: a view at {held} is held"),
-            Self::NotMine => write!(f, "NotMine: the view is for another host or another life"),
-            Self::NewerFormat { found } => write!(f, "NewerFormat: {found} is not known here"),
-            Self::NoSuchBuild => write!(f, "NoSuchBuild: no build of this grant is in this phase"),
-            Self::NotExpelled => write!(f, "NotExpelled: only who was declared gone comes back"),
-            Self::IncarnationReused { above } => {
-                write!(f, "IncarnationReused: it has to be above {above}")
-            }
+            Self::OldView { held } => write!(f, "a view at {held} is held"),
+            Self::NotMine => write!(f, "the view is for another host or another life"),
+            Self::NewerFormat { found } => write!(f, "format {found} is not known here"),
+            Self::NoSuchBuild => write!(f, "no build of this grant is in this phase"),
+            Self::NotExpelled => write!(f, "only who was declared gone comes back"),
+            Self::IncarnationReused { above } => write!(f, "it has to be above {above}"),
         }
     }
 }

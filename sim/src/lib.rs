@@ -1,1 +1,6 @@
+//! A deterministic world for `handover-core`, and the language in which its races are told.
 
+pub mod check;
+pub mod scenario;
+pub mod variants;
+pub mod world;

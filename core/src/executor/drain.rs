@@ -27,7 +27,7 @@ pub enum EndAction {
 }
 
 /// The outcome of a deadline that passes while the executor is draining.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum AtDeadline {
     /// What runs is stopped, and queued again at no cost in attempts.

@@ -128,9 +128,9 @@ impl Ledger {
     /// The format that this version reads and writes. A higher one is refused, not guessed.
     pub const FORMAT: u32 = 1;
 
-    /// Does what a store does with [`ExecutorEffect::StoreEntry`] and [`ExecutorEffect::StoreDrain`]; other
-    /// effects change nothing. One effect is one atomic write, and writing it again changes
-    /// nothing.
+    /// Does what a store does with [`ExecutorEffect::StoreEntry`] and
+    /// [`ExecutorEffect::StoreDrain`]; other effects change nothing. One effect is one atomic
+    /// write, and writing it again changes nothing.
     ///
     /// A drain that was declared by a build also notes in that build's row that nothing is left
     /// to declare.

@@ -184,7 +184,6 @@ impl Executor {
         if !task.may_run() {
             return Err(NotRunning);
         }
-        task.cut = None;
         match end {
             End::Succeeded => {
                 if pinned {

@@ -13,7 +13,8 @@ impl Executor {
     /// The next step for the driver, `None` when there is none until the next call of another kind.
     ///
     /// The order: the drain's own write, then each work's step in the order of places, the
-    /// candidate's among them, and [`ExecutorEffect::Drained`] last. One step of a work is out at a time.
+    /// candidate's among them, and [`ExecutorEffect::Drained`] last. One step of a work is out at a
+    /// time.
     #[must_use]
     pub fn poll_effect(&mut self) -> Option<ExecutorEffect> {
         if self.state.drain_due && self.state.drain_write.is_none() {

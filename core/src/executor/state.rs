@@ -128,7 +128,8 @@ pub struct ExecutorParts {
     /// Whether the end of the drain in force was said.
     pub announced: Announced,
     /// The drain in force came from the book of an earlier process: this boot is the restart that
-    /// it may ask for. Otherwise a restart that comes up in the same version would restart for ever.
+    /// it may ask for. Otherwise a restart that comes up in the same version would be the first of
+    /// many.
     pub booted_into: bool,
 }
 

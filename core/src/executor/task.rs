@@ -91,7 +91,7 @@ pub struct Task {
     pub own_slot: bool,
     /// A start was handed out, so something of it may run or lie about.
     pub begun: bool,
-    /// It is to be cut short, or was; cleared by an end of its own.
+    /// It is to be cut short, or was.
     pub cut: Option<Cut>,
 }
 

@@ -50,7 +50,7 @@ pub enum Input {
 }
 
 /// What follows a cancelled build.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Then {
     /// The version is failed until an operator says `Retry`.

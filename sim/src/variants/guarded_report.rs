@@ -1,0 +1,38 @@
+//! `guarded-report`: a builder asks its own copy whether it still holds the job before it reports.
+//!
+//! The copy is from before the offer, so it shows the previous build's end and not this host. The
+//! builder sends nothing, takes its silence for acknowledged and reports success to its user;
+//! servers wait for an approval that never comes (Systemorph/MeshWeaver#4708). Breaks
+//! `NoLostReport`. The rule that it leaves out is the first principle: a view may delay a host's
+//! work, it may never suppress a statement.
+
+use handover_core::Standing;
+
+use super::{Property, Protocol, Said, Saying};
+
+#[derive(Debug)]
+pub(super) struct GuardedReport;
+
+impl Protocol for GuardedReport {
+    fn name(&self) -> &'static str {
+        "guarded-report"
+    }
+
+    fn summary(&self) -> &'static str {
+        "a builder reports only if its copy, from before the offer, names it as the holder"
+    }
+
+    fn breaks(&self) -> Option<Property> {
+        Some(Property::NoLostReport)
+    }
+
+    fn say(&self, saying: &Saying<'_>) -> Said {
+        match saying.statement.standing {
+            Standing::Finished { .. } => Said::Kept { acknowledged: true },
+            Standing::Asking { .. }
+            | Standing::Accepted { .. }
+            | Standing::Building { .. }
+            | Standing::StoodDown => Said::Sent(saying.statement.clone()),
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! The arbiters and the store: fold, commit by compare-and-set, and only then publish.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use handover_core::{Change, Input, Record, Refusal, Remark, Revision};
+use serde::Serialize;
+
+use super::{ArbiterIndex, Fact, Who, World};
+
+/// The record as it is committed, and the changes that made it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Store {
+    committed: Arc<Record>,
+    /// The changes that some arbiter has not applied, oldest first.
+    changes: VecDeque<Arc<Change>>,
+}
+
+/// A process that folds; where the record lives is no matter.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Arbiter {
+    /// The record as it knows it to be committed.
+    pub applied: Arc<Record>,
+    /// It has applied what it has not published.
+    pub unpublished: bool,
+    /// It commits and does not publish.
+    pub stalled: bool,
+    /// Its next commit loses the compare-and-set.
+    pub conflict_next: bool,
+    /// Its next commit is done, and the answer is lost.
+    pub unknown_next: bool,
+}
+
+impl Store {
+    pub(super) fn new(record: Arc<Record>) -> Self {
+        Self {
+            committed: record,
+            changes: VecDeque::new(),
+        }
+    }
+
+    /// The record as it is committed.
+    #[must_use]
+    pub fn committed(&self) -> &Record {
+        &self.committed
+    }
+
+    pub(super) fn shared(&self) -> Arc<Record> {
+        Arc::clone(&self.committed)
+    }
+
+    /// The compare-and-set.
+    fn commit(&mut self, change: &Change) -> Result<(), Revision> {
+        let record = Arc::make_mut(&mut self.committed);
+        record.apply(change).map_err(|conflict| conflict.found)?;
+        self.changes.push_back(Arc::new(change.clone()));
+        Ok(())
+    }
+
+    fn forget_until(&mut self, revision: Revision) {
+        while self
+            .changes
+            .front()
+            .is_some_and(|change| change.revision <= revision)
+        {
+            self.changes.pop_front();
+        }
+    }
+}
+
+impl Arbiter {
+    pub(super) fn new(record: Arc<Record>) -> Self {
+        Self {
+            applied: record,
+            unpublished: false,
+            stalled: false,
+            conflict_next: false,
+            unknown_next: false,
+        }
+    }
+}
+
+impl World {
+    /// Folds an input until it is committed or refused: a lost compare-and-set and a lost answer
+    /// both mean to drop the change, catch up by the store's changes, and fold again.
+    pub(super) fn fold(
+        &mut self,
+        index: ArbiterIndex,
+        input: Arc<Input>,
+        facts: &mut Vec<Fact>,
+    ) -> Result<Option<Remark>, Refusal> {
+        loop {
+            let arbiter = &self.arbiters[usize::from(index.0)];
+            let suspects = &self.oracle.suspects;
+            let folded = self.protocol().fold(&arbiter.applied, &input, suspects);
+            let change = match folded {
+                Ok(change) => change,
+                Err(refusal) => {
+                    let refused = Fact::Refused {
+                        arbiter: index,
+                        input,
+                        refusal: refusal.clone(),
+                    };
+                    facts.push(refused);
+                    return Err(refusal);
+                }
+            };
+            if self.commit(index, &change, Some(&input), facts) {
+                return Ok(change.remark);
+            }
+            self.catch_up(index);
+        }
+    }
+
+    /// Commits a change; false where the arbiter does not know that it is committed.
+    fn commit(
+        &mut self,
+        index: ArbiterIndex,
+        change: &Change,
+        input: Option<&Arc<Input>>,
+        facts: &mut Vec<Fact>,
+    ) -> bool {
+        if std::mem::take(&mut self.arbiter_mut(index).conflict_next) {
+            let found = self.committed().revision();
+            facts.push(Fact::Conflicted {
+                arbiter: index,
+                found,
+            });
+            return false;
+        }
+        let before = self.store.shared();
+        if let Err(found) = Arc::make_mut(&mut self.store).commit(change) {
+            facts.push(Fact::Conflicted {
+                arbiter: index,
+                found,
+            });
+            return false;
+        }
+        let after = self.store.shared();
+        self.note_revocation(input, &before);
+        facts.push(Fact::Committed {
+            arbiter: index,
+            input: input.cloned(),
+            remark: change.remark.clone(),
+            before,
+            after: Arc::clone(&after),
+        });
+        if std::mem::take(&mut self.arbiter_mut(index).unknown_next) {
+            facts.push(Fact::AnswerLost { arbiter: index });
+            return false;
+        }
+        self.take_applied(index, after);
+        true
+    }
+
+    /// Applies the store's changes one after another.
+    fn catch_up(&mut self, index: ArbiterIndex) {
+        let mut record = Record::clone(&self.arbiters[usize::from(index.0)].applied);
+        for change in &self.store.changes {
+            if change.expects == record.revision() {
+                record
+                    .apply(change)
+                    .expect("the store's changes are in sequence");
+            }
+        }
+        let behind = record.revision() < self.committed().revision();
+        let record = if behind {
+            self.store.shared()
+        } else {
+            Arc::new(record)
+        };
+        self.take_applied(index, record);
+    }
+
+    fn take_applied(&mut self, index: ArbiterIndex, record: Arc<Record>) {
+        let arbiter = self.arbiter_mut(index);
+        arbiter.unpublished |= arbiter.applied.revision() < record.revision();
+        arbiter.applied = record;
+        let known = self
+            .arbiters
+            .iter()
+            .map(|arbiter| arbiter.applied.revision())
+            .min();
+        if let Some(known) = known {
+            Arc::make_mut(&mut self.store).forget_until(known);
+        }
+    }
+
+    /// The arbiter dies with what it had not published, and comes back from the record: it settles
+    /// what is committed, and publishes.
+    pub(super) fn restart_arbiter(&mut self, index: ArbiterIndex, facts: &mut Vec<Fact>) {
+        let committed = self.store.shared();
+        self.take_applied(index, committed);
+        self.arbiter_mut(index).unpublished = true;
+        facts.push(Fact::Restarted { arbiter: index });
+        let settled = self.committed().settle(&self.oracle.suspects);
+        if let Some(change) = settled
+            && !self.commit(index, &change, None, facts)
+        {
+            self.catch_up(index);
+        }
+    }
+
+    /// The arbiter takes the oldest statement of a host.
+    pub(super) fn deliver(&mut self, from: Who, to: ArbiterIndex, facts: &mut Vec<Fact>) {
+        let front = self.link_mut(from).statements.pop_front();
+        let statement = front.expect("enabled only with a statement");
+        let seq = statement.seq;
+        let host = statement.host.clone();
+        let input = Arc::new(Input::Statement(Arc::unwrap_or_clone(statement)));
+        let answer = self.fold(to, input, facts);
+        // A repeat of what is folded already means that the host waits for the news (Dr1).
+        let process = self.process(from);
+        if answer == Err(Refusal::Outdated { seen: seq })
+            && process.lives()
+            && *process.host.id() == host
+            && self.link(from).views.is_empty()
+        {
+            let record = &self.arbiters[usize::from(to.0)].applied;
+            let view = record.view_for(process.host.id(), process.host.version());
+            self.send_view(from, Arc::new(view), facts);
+        }
+    }
+
+    fn note_revocation(&mut self, input: Option<&Arc<Input>>, before: &Record) {
+        let Some(Input::Revoke { grant, .. }) = input.map(|input| &**input) else {
+            return;
+        };
+        if before
+            .hold()
+            .is_some_and(|hold| hold.grant == *grant && hold.is_started())
+        {
+            Arc::make_mut(&mut self.history).revoked.insert(*grant);
+        }
+    }
+}

@@ -1,0 +1,385 @@
+//! The driver's part (Dr1 to Dr5), one atomic step at a time.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use handover_core::{
+    Acknowledgement, BuildState, Candidate, Chunk, Effect, End, EndAction, Executor,
+    ExecutorEffect, Host, HostId, Incarnation, Ledger, Reason, Settings, SignOff, Waiter, Work,
+};
+
+use super::{Fact, Life, Link, Place, Process, RealEnd, RunningBuild, Step, StepKind, Who, World};
+
+impl Step {
+    /// The step that carries an order out; none where it is answered by an event of its own.
+    #[must_use]
+    pub fn of(effect: &Effect) -> Option<Self> {
+        let (kind, work) = match effect {
+            Effect::MakePlan { .. } | Effect::Alarm(_) => return None,
+            Effect::Return { .. } => (StepKind::Return, None),
+            Effect::Executor(effect) => match effect {
+                ExecutorEffect::Wake(Waiter::Candidate) => (StepKind::Wake, None),
+                ExecutorEffect::Wake(Waiter::Build(build)) => {
+                    (StepKind::Wake, Some(Work::Local(build.clone())))
+                }
+                ExecutorEffect::StoreEntry { work, .. } => {
+                    (StepKind::StoreEntry, Some(work.clone()))
+                }
+                ExecutorEffect::Start { work } => (StepKind::Start, Some(work.clone())),
+                ExecutorEffect::Stop { work } => (StepKind::Stop, Some(work.clone())),
+                ExecutorEffect::StoreArtifacts { work } => {
+                    (StepKind::StoreArtifacts, Some(work.clone()))
+                }
+                ExecutorEffect::StoreDrain { .. } => (StepKind::StoreDrain, None),
+                ExecutorEffect::Remove { work } => (StepKind::Remove, Some(work.clone())),
+                ExecutorEffect::Release { work } => (StepKind::Release, Some(work.clone())),
+                ExecutorEffect::Drained { .. } => (StepKind::Drained, None),
+            },
+        };
+        Some(Self { kind, work })
+    }
+}
+
+impl World {
+    /// Gives the host an input, and takes up all that follows: its new word, its orders.
+    pub(super) fn with_host<T>(
+        &mut self,
+        who: Who,
+        facts: &mut Vec<Fact>,
+        input: impl FnOnce(&mut Host) -> T,
+    ) -> T {
+        let process = self.process_mut(who);
+        let (phase, gate) = (process.phase(), process.host.gate());
+        let answer = input(&mut process.host);
+        while let Some(effect) = process.host.poll_effect() {
+            if let Effect::Alarm(alarm) = &effect {
+                facts.push(Fact::Alarm {
+                    who,
+                    text: format!("{alarm:?}"),
+                });
+                continue;
+            }
+            facts.push(Fact::Ordered {
+                who,
+                effect: Box::new(effect.clone()),
+            });
+            process.orders.push(effect);
+        }
+        process.forget_void_orders();
+        if process.phase() != phase {
+            facts.push(Fact::Moved {
+                who,
+                from: phase,
+                to: process.phase(),
+            });
+        }
+        let open = process.host.gate();
+        if open != gate {
+            facts.push(Fact::Gate { who, gate: open });
+        }
+        self.say(who, facts);
+        answer
+    }
+
+    /// Starts a process at a place.
+    pub(super) fn start_process(
+        &mut self,
+        place: &Place,
+        version: &handover_core::Version,
+        incarnation: Option<Incarnation>,
+        ledger: Option<Ledger>,
+    ) -> Who {
+        let used = self
+            .oracle
+            .used
+            .get(&place.name)
+            .copied()
+            .unwrap_or_default();
+        let floor = self
+            .committed()
+            .gone(&place.name)
+            .unwrap_or_default()
+            .max(used);
+        let incarnation = incarnation.unwrap_or_else(|| floor.next());
+        let used = used.max(incarnation);
+        Arc::make_mut(&mut self.oracle)
+            .used
+            .insert(place.name.clone(), used);
+        let id = HostId {
+            name: place.name.clone(),
+            incarnation,
+        };
+        let candidate = Candidate::new(id, version.clone(), place.priority);
+        let settings = Settings::new(place.slots, place.pinned);
+        let executor = match &ledger {
+            Some(ledger) => Executor::recover(settings, version.clone(), ledger.clone())
+                .expect("the ledger was written by this executor"),
+            None => Executor::new(settings, version.clone()),
+        };
+        let host = Host::new(candidate, executor);
+        let process = Process::new(place.name.clone(), host, ledger.unwrap_or_default());
+        self.processes.push(Arc::new(process));
+        self.links.push(Arc::new(Link::default()));
+        Who::from(self.processes.len() - 1)
+    }
+
+    /// Carries an order out, and says so.
+    pub(super) fn step(&mut self, who: Who, step: &Step, facts: &mut Vec<Fact>) {
+        let process = self.process_mut(who);
+        let at = process
+            .orders
+            .iter()
+            .position(|order| Step::of(order).as_ref() == Some(step));
+        let effect = process
+            .orders
+            .remove(at.expect("enabled only with the order"));
+        let performed = Fact::Performed {
+            who,
+            kind: step.kind,
+            work: step.work.clone(),
+        };
+        facts.push(performed);
+        match &effect {
+            Effect::Executor(order) => self.perform(who, order, facts),
+            Effect::Return { .. } => self.come_back(who, facts),
+            Effect::MakePlan { .. } | Effect::Alarm(_) => {}
+        }
+    }
+
+    fn perform(&mut self, who: Who, order: &ExecutorEffect, facts: &mut Vec<Fact>) {
+        let protocol = self.protocol();
+        let process = self.process_mut(who);
+        match order {
+            ExecutorEffect::StoreEntry { .. } | ExecutorEffect::StoreDrain { .. } => {
+                process.ledger.write(order);
+            }
+            ExecutorEffect::Start { work } => self.run_build(who, work, facts),
+            ExecutorEffect::Stop { work } => {
+                if let Some(build) = process.builds.get_mut(work) {
+                    build.stopping = true;
+                }
+            }
+            ExecutorEffect::StoreArtifacts { work } => {
+                process.artifacts.insert(work.clone());
+            }
+            ExecutorEffect::Drained { end, .. } => {
+                if *end != EndAction::Nothing {
+                    process.life = Life::Exited;
+                    process.orders.clear();
+                    facts.push(Fact::Exited { who });
+                    return;
+                }
+            }
+            ExecutorEffect::Wake(_)
+            | ExecutorEffect::Remove { .. }
+            | ExecutorEffect::Release { .. } => {}
+        }
+        let acknowledged = Effect::Executor(order.clone());
+        self.with_host(who, facts, |host| {
+            host.acknowledge(&acknowledged, Acknowledgement::Done);
+        });
+        protocol.performed(self.process_mut(who), order);
+        self.note_debt(who, order);
+        self.stop_what_never_ran(who, order, facts);
+    }
+
+    /// A build that was told to stop although nothing of it runs has stopped.
+    fn stop_what_never_ran(&mut self, who: Who, order: &ExecutorEffect, facts: &mut Vec<Fact>) {
+        let ExecutorEffect::Stop { work } = order else {
+            return;
+        };
+        if !self.process(who).builds.contains_key(work) {
+            self.with_host(who, facts, |host| {
+                // It may have ended in the meantime; then the word is refused and void.
+                let _ = host.handle_build_stop(work);
+            });
+        }
+    }
+
+    /// A deployment owes its drain from its recorded success until the declaration.
+    fn note_debt(&mut self, who: Who, order: &ExecutorEffect) {
+        let process = self.process_mut(who);
+        let executor = process.host.executor();
+        if let ExecutorEffect::StoreEntry {
+            work: Work::Local(build),
+            entry: Some(entry),
+        } = order
+            && entry.drains.is_some()
+            && entry.state == BuildState::Succeeded
+            && !executor.settings().pinned()
+        {
+            process.owes_drain.insert(build.clone());
+        }
+        if process.host.executor().is_draining() {
+            process.owes_drain.clear();
+        }
+    }
+
+    fn run_build(&mut self, who: Who, work: &Work, facts: &mut Vec<Fact>) {
+        let process = self.process_mut(who);
+        let plan = match work {
+            Work::Granted(grant) => process.planned(*grant),
+            Work::Local(_) => BTreeSet::new(),
+        };
+        process.workspaces.insert(work.clone());
+        process.builds.insert(
+            work.clone(),
+            RunningBuild {
+                plan,
+                ..RunningBuild::default()
+            },
+        );
+        facts.push(Fact::BuildRuns {
+            who,
+            work: work.clone(),
+        });
+    }
+
+    /// A build ends by itself.
+    pub(super) fn end_build(
+        &mut self,
+        who: Who,
+        work: &Work,
+        failed: Option<&Reason>,
+        facts: &mut Vec<Fact>,
+    ) {
+        let id = self.process(who).host.id().clone();
+        let build = self
+            .process_mut(who)
+            .builds
+            .remove(work)
+            .expect("enabled only while it runs");
+        let clean = failed.is_none();
+        if let Work::Granted(grant) = work {
+            let is_clean = |(chunk, sign_off): (&Chunk, &SignOff)| {
+                (*sign_off == SignOff::Clean).then(|| chunk.clone())
+            };
+            let signed_off = build.signed_off.iter().filter_map(is_clean).collect();
+            let end = RealEnd {
+                host: id,
+                clean,
+                signed_off,
+            };
+            Arc::make_mut(&mut self.history).ended.insert(*grant, end);
+        }
+        facts.push(Fact::BuildEnded {
+            who,
+            work: work.clone(),
+            clean,
+        });
+        let end = failed.map_or(End::Succeeded, |reason| End::Failed(reason.clone()));
+        self.with_host(who, facts, |host| {
+            // A build of an earlier life of the candidate is nobody's any more.
+            let _ = host.handle_build_end(work, end);
+        });
+    }
+
+    /// A build that was told to stop has really stopped.
+    pub(super) fn stop_build(&mut self, who: Who, work: &Work, facts: &mut Vec<Fact>) {
+        self.process_mut(who).builds.remove(work);
+        facts.push(Fact::BuildStopped {
+            who,
+            work: work.clone(),
+        });
+        self.with_host(who, facts, |host| {
+            let _ = host.handle_build_stop(work);
+        });
+    }
+
+    /// A chunk of the build under a grant is done.
+    pub(super) fn sign_off(
+        &mut self,
+        who: Who,
+        chunk: &Chunk,
+        failed: bool,
+        facts: &mut Vec<Fact>,
+    ) {
+        let process = self.process_mut(who);
+        let Some((grant, build)) = process.granted_build_mut() else {
+            return;
+        };
+        let sign_off = if failed {
+            SignOff::Failed("bad chunk".into())
+        } else {
+            SignOff::Clean
+        };
+        build.signed_off.insert(chunk.clone(), sign_off.clone());
+        self.with_host(who, facts, |host| {
+            let _ = host.handle_sign_off(grant, chunk.clone(), sign_off);
+        });
+    }
+
+    /// Ca0, Dr4: the same process under a number that was never used.
+    fn come_back(&mut self, who: Who, facts: &mut Vec<Fact>) {
+        let process = self.process(who);
+        let before = process.host.id().clone();
+        let floor = process
+            .host
+            .candidate()
+            .view()
+            .and_then(|view| view.name_floor);
+        let used = self.oracle.used.get(&before.name).copied();
+        let incarnation = used.max(floor).unwrap_or_default().next();
+        Arc::make_mut(&mut self.oracle)
+            .used
+            .insert(before.name.clone(), incarnation);
+        let process = self.process_mut(who);
+        process.said = handover_core::Seq(0);
+        process.muted = handover_core::Seq(0);
+        let at = facts.len();
+        self.with_host(who, facts, |host| {
+            host.come_back(incarnation)
+                .expect("the number is above all that were used");
+        });
+        let id = self.process(who).host.id().clone();
+        facts.insert(at, Fact::CameBack { who, before, id });
+    }
+
+    /// The process dies with all that it had in memory; its disk and its messages stay.
+    pub(super) fn crash(&mut self, who: Who, facts: &mut Vec<Fact>) {
+        let process = self.process_mut(who);
+        process.life = Life::Crashed;
+        process.orders.clear();
+        process.put_off.clear();
+        process.builds.clear();
+        let link = self.link_mut(who);
+        link.views.clear();
+        facts.push(Fact::Crashed { who });
+    }
+}
+
+impl Process {
+    /// The build under a grant that runs.
+    pub(super) fn granted_build_mut(
+        &mut self,
+    ) -> Option<(handover_core::GrantId, &mut RunningBuild)> {
+        self.builds.iter_mut().find_map(|(work, build)| match work {
+            Work::Granted(grant) => Some((*grant, build)),
+            Work::Local(_) => None,
+        })
+    }
+
+    fn planned(&self, grant: handover_core::GrantId) -> BTreeSet<Chunk> {
+        let hold = self
+            .host
+            .candidate()
+            .view()
+            .and_then(|view| view.hold.as_ref());
+        match hold
+            .filter(|hold| hold.grant == grant)
+            .map(|hold| &hold.stage)
+        {
+            Some(handover_core::Stage::Started { plan }) => plan.clone(),
+            Some(handover_core::Stage::Offered) | None => BTreeSet::new(),
+        }
+    }
+
+    /// An order for a plan is void once the candidate plans for another offer, or for none.
+    fn forget_void_orders(&mut self) {
+        let phase = self.phase();
+        self.orders.retain(|order| match order {
+            Effect::MakePlan { grant } => phase == handover_core::Phase::Planning { grant: *grant },
+            Effect::Return { .. } | Effect::Alarm(_) | Effect::Executor(_) => true,
+        });
+    }
+}

@@ -1,0 +1,230 @@
+//! Messages: what is on its way between a process and the record.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use handover_core::{Statement, View};
+use serde::Serialize;
+
+use super::{ArbiterIndex, Direction, Fact, Lost, Who, Wire, World};
+use crate::variants::{Said, Saying};
+
+/// Both directions between a process and the record.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+pub struct Link {
+    /// Statements on their way, oldest first.
+    pub statements: VecDeque<Arc<Statement>>,
+    /// Views on their way, oldest first.
+    pub views: VecDeque<Arc<View>>,
+    /// The newest view that was published for it, lost or not.
+    pub newest: Option<Arc<View>>,
+    /// Statements stay on the link.
+    pub statements_stalled: bool,
+    /// Views stay on the link.
+    pub views_stalled: bool,
+    /// What is sent is lost, either way.
+    pub cut: bool,
+}
+
+impl World {
+    /// Sends the present word of a host, if it has a new one.
+    pub(super) fn say(&mut self, who: Who, facts: &mut Vec<Fact>) {
+        let process = self.process(who);
+        let seq = process.host.candidate().seq();
+        if seq == process.said {
+            return;
+        }
+        let Some(statement) = process.host.statement() else {
+            return;
+        };
+        let said = self.protocol().say(&Saying {
+            statement: &statement,
+            process,
+        });
+        facts.push(Fact::Said {
+            who,
+            statement: Arc::new(statement),
+        });
+        self.process_mut(who).said = seq;
+        match said {
+            Said::Sent(statement) => self.send(who, Arc::new(statement), facts),
+            Said::Kept { acknowledged } => {
+                facts.push(Fact::Lost {
+                    who,
+                    what: Lost::Unsaid(seq),
+                });
+                self.process_mut(who).muted = seq;
+                if acknowledged {
+                    self.forge_acknowledgement(who, facts);
+                }
+            }
+        }
+    }
+
+    /// A wrong protocol takes its own silence for acknowledged.
+    fn forge_acknowledgement(&mut self, who: Who, facts: &mut Vec<Fact>) {
+        let process = self.process(who);
+        let seq = process.host.candidate().seq();
+        let Some(view) = process.host.candidate().view().cloned() else {
+            return;
+        };
+        let revision = view.revision.next();
+        self.with_host(who, facts, |host| {
+            // The candidate has just held an older view, so it takes this one.
+            let _ = host.handle_view(View {
+                acknowledged: Some(seq),
+                revision,
+                ..view
+            });
+        });
+    }
+
+    fn send(&mut self, who: Who, statement: Arc<Statement>, facts: &mut Vec<Fact>) {
+        if self.link(who).cut {
+            facts.push(Fact::Lost {
+                who,
+                what: Lost::Statement(statement.seq),
+            });
+        } else {
+            self.link_mut(who).statements.push_back(statement);
+        }
+    }
+
+    /// Puts the arbiter's record on the links, as each host sees it.
+    pub(super) fn publish(&mut self, index: ArbiterIndex, facts: &mut Vec<Fact>) {
+        let record = Arc::clone(&self.arbiter_mut(index).applied);
+        self.arbiter_mut(index).unpublished = false;
+        facts.push(Fact::Published {
+            arbiter: index,
+            revision: record.revision(),
+        });
+        for i in 0..self.processes.len() {
+            let who = Who::from(i);
+            let process = self.process(who);
+            let read_already = self
+                .link(who)
+                .newest
+                .as_ref()
+                .is_some_and(|view| view.revision >= record.revision());
+            if !process.lives() || read_already {
+                continue;
+            }
+            let view = record.view_for(process.host.id(), process.host.version());
+            self.send_view(who, Arc::new(view), facts);
+        }
+    }
+
+    pub(super) fn send_view(&mut self, who: Who, view: Arc<View>, facts: &mut Vec<Fact>) {
+        let link = self.link_mut(who);
+        link.newest = Some(Arc::clone(&view));
+        if link.cut {
+            facts.push(Fact::Lost {
+                who,
+                what: Lost::View(view.revision),
+            });
+        } else {
+            link.views.push_back(view);
+        }
+    }
+
+    /// The host reads its oldest view.
+    pub(super) fn read(&mut self, who: Who, facts: &mut Vec<Fact>) {
+        let view = self
+            .link_mut(who)
+            .views
+            .pop_front()
+            .expect("enabled only with a view");
+        self.read_view(who, &view, facts);
+    }
+
+    fn read_view(&mut self, who: Who, view: &Arc<View>, facts: &mut Vec<Fact>) {
+        let process = self.process(who);
+        let heard = self.protocol().hear(view, process);
+        let at = facts.len();
+        let mut refused = None;
+        self.with_host(who, facts, |host| {
+            refused = host.handle_view(heard).err().map(|refusal| refusal.name());
+        });
+        if refused.is_none() {
+            self.process_mut(who).shown = Some(Arc::clone(view));
+        }
+        facts.insert(
+            at,
+            Fact::Read {
+                who,
+                view: Arc::clone(view),
+                refused,
+            },
+        );
+    }
+
+    /// Sends again what was not acknowledged, or not read (Dr1).
+    pub(super) fn repeat(&mut self, wire: Wire, facts: &mut Vec<Fact>) {
+        let who = wire.who;
+        match wire.direction {
+            Direction::ToRecord => {
+                let process = self.process(who);
+                let statement = process.host.statement().expect("enabled only with a word");
+                match self.protocol().say(&Saying {
+                    statement: &statement,
+                    process,
+                }) {
+                    Said::Sent(statement) => self.send(who, Arc::new(statement), facts),
+                    Said::Kept { .. } => {
+                        facts.push(Fact::Lost {
+                            who,
+                            what: Lost::Unsaid(statement.seq),
+                        });
+                    }
+                }
+            }
+            Direction::FromRecord => {
+                let view = self
+                    .link(who)
+                    .newest
+                    .clone()
+                    .expect("enabled only with a view");
+                self.send_view(who, view, facts);
+            }
+        }
+    }
+
+    /// Is there something to be said again? The link is empty and the record does not know it.
+    pub(super) fn has_to_repeat(&self, wire: Wire) -> bool {
+        let (process, link) = (self.process(wire.who), self.link(wire.who));
+        if link.cut || !process.acts() {
+            return false;
+        }
+        let candidate = process.host.candidate();
+        match wire.direction {
+            Direction::ToRecord => {
+                link.statements.is_empty()
+                    && candidate.seq() > process.muted
+                    && process.host.statement().is_some()
+                    && !candidate.is_acknowledged()
+                    && !self.will_be_acknowledged(wire.who)
+            }
+            Direction::FromRecord => {
+                let read = process.shown.as_ref().map(|view| view.revision);
+                link.views.is_empty()
+                    && link.newest.as_ref().is_some_and(|view| {
+                        Some(view.revision) > read && view.host == *process.host.id()
+                    })
+            }
+        }
+    }
+
+    /// The record has folded the present word, and the news of it is on its way.
+    fn will_be_acknowledged(&self, who: Who) -> bool {
+        let process = self.process(who);
+        let line = self.committed().line(process.host.id());
+        line.is_some_and(|line| line.seq >= process.host.candidate().seq())
+            && (self.arbiters.iter().any(|arbiter| arbiter.unpublished)
+                || self.has_unread_news(who))
+    }
+
+    fn has_unread_news(&self, who: Who) -> bool {
+        let read = self.process(who).shown.as_ref().map(|view| view.revision);
+        self.link(who).newest.as_ref().map(|view| view.revision) > read
+    }
+}

@@ -1,0 +1,145 @@
+//! What comes from outside of the hosts: operators and membership.
+
+use std::sync::Arc;
+
+use handover_core::{
+    AtDeadline, BuildId, DrainRequest, EndAction, Input, Name, Reason, Term, Version,
+};
+
+use super::{ArbiterIndex, Fact, Life, Link, Place, Process, Who, World};
+
+/// The arbiter that operators and membership speak to.
+const FIRST: ArbiterIndex = ArbiterIndex(0);
+
+impl World {
+    /// An operator's or membership's input; the answer goes to the trace.
+    pub(super) fn tell(&mut self, input: Input, facts: &mut Vec<Fact>) {
+        // A refusal is in the facts already.
+        let _ = self.fold(FIRST, Arc::new(input), facts);
+    }
+
+    pub(super) fn drain(
+        &mut self,
+        who: Who,
+        (term, end, at_deadline): (Term, EndAction, AtDeadline),
+        facts: &mut Vec<Fact>,
+    ) {
+        let request = request("operator", term, end, at_deadline);
+        let refused = self.with_host(who, facts, |host| host.drain(request).err());
+        if let Some(refusal) = refused {
+            facts.push(Fact::Declined {
+                who,
+                why: refusal.to_string(),
+            });
+        }
+    }
+
+    pub(super) fn submit(
+        &mut self,
+        who: Who,
+        build: &BuildId,
+        parent: Option<&BuildId>,
+        drains: Option<EndAction>,
+        facts: &mut Vec<Fact>,
+    ) {
+        let drains =
+            drains.map(|end| request(build.as_str(), Term::ThisVersion, end, AtDeadline::Report));
+        let (build, parent) = (build.clone(), parent.cloned());
+        let refused = self.with_host(who, facts, |host| host.submit(build, parent, drains).err());
+        if let Some(refusal) = refused {
+            facts.push(Fact::Declined {
+                who,
+                why: refusal.to_string(),
+            });
+        }
+    }
+
+    /// Boots the next incarnation of a place, on the disk that the last one left. A place whose
+    /// last process still lives has its disk in use: the next incarnation begins with an empty one.
+    pub(super) fn boot(&mut self, name: &Name, version: Option<&Version>, facts: &mut Vec<Fact>) {
+        let last = self.newest(name).map(|who| self.process(who));
+        let ledger = last
+            .filter(|last| !last.lives())
+            .map(|last| last.ledger.clone());
+        let ran = last.map(|last| last.host.version().clone());
+        let place = self.place(name).clone();
+        let version = version
+            .cloned()
+            .or(ran)
+            .unwrap_or_else(|| place.version.clone());
+        let who = self.start_process(&place, &version, None, ledger);
+        let id = self.process(who).host.id().clone();
+        facts.push(Fact::Booted { who, id });
+        self.with_host(who, facts, |_| ());
+    }
+
+    /// A boot that takes a number which was used: what Dr4 forbids.
+    pub(super) fn reuse(&mut self, of: Who, facts: &mut Vec<Fact>) {
+        let process = self.process(of);
+        let id = process.host.id().clone();
+        let version = process.host.version().clone();
+        let place = self.place(&id.name).clone();
+        let who = self.start_process(&place, &version, Some(id.incarnation), None);
+        Arc::make_mut(&mut self.history).reused = true;
+        facts.push(Fact::Booted { who, id });
+    }
+
+    pub(super) fn suspect(&mut self, who: Who, suspected: bool) {
+        let id = self.process(who).host.id().clone();
+        let oracle = Arc::make_mut(&mut self.oracle);
+        if suspected {
+            oracle.suspects.insert(id);
+        } else {
+            oracle.suspects.remove(&id);
+        }
+    }
+
+    /// All faults end.
+    pub(super) fn heal(&mut self) {
+        Arc::make_mut(&mut self.oracle).suspects.clear();
+        for arbiter in &mut self.arbiters {
+            let arbiter = Arc::make_mut(arbiter);
+            arbiter.stalled = false;
+            arbiter.conflict_next = false;
+            arbiter.unknown_next = false;
+        }
+        for process in &mut self.processes {
+            let process = Arc::make_mut(process);
+            heal_process(process);
+        }
+        for link in &mut self.links {
+            let link: &mut Link = Arc::make_mut(link);
+            link.cut = false;
+            link.statements_stalled = false;
+            link.views_stalled = false;
+        }
+    }
+
+    fn place(&self, name: &Name) -> &Place {
+        let mut places = self.setup.places.iter();
+        places
+            .find(|place| place.name == *name)
+            .expect("enabled only for a known place")
+    }
+}
+
+fn heal_process(process: &mut Process) {
+    process.stale = 0;
+    process.slow = 1;
+    if process.life == Life::Paused {
+        process.life = Life::Up;
+    }
+    for build in process.builds.values_mut() {
+        build.hangs = false;
+    }
+}
+
+fn request(reason: &str, term: Term, end: EndAction, at_deadline: AtDeadline) -> DrainRequest {
+    DrainRequest {
+        reason: Reason::from(reason),
+        term,
+        end,
+        at_deadline,
+        since: 0,
+    }
+}

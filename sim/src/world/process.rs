@@ -1,0 +1,136 @@
+//! A process: a host of the core, and what its driver knows.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use handover_core::{
+    BuildId, Chunk, Effect, ExecutorEffect, Host, Ledger, Name, Phase, Seq, SignOff, View, Work,
+};
+use serde::Serialize;
+
+/// A host of the core, and what its driver knows.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Process {
+    /// The place where it lives.
+    pub name: Name,
+    /// The production state machine.
+    pub host: Host,
+    /// Whether it lives.
+    pub life: Life,
+    /// The disk: what has been written of the ledger.
+    pub ledger: Ledger,
+    /// Orders of the core that have not been carried out, oldest first.
+    pub orders: Vec<Effect>,
+    /// What really runs.
+    pub builds: BTreeMap<Work, RunningBuild>,
+    /// The workspaces that were prepared.
+    pub workspaces: BTreeSet<Work>,
+    /// The artifacts that were stored.
+    pub artifacts: BTreeSet<Work>,
+    /// The newest of its words that was put on the link, or kept back by a wrong protocol.
+    pub said: Seq,
+    /// A wrong protocol never sends words up to this one.
+    pub muted: Seq,
+    /// Orders that a wrong protocol has put off.
+    pub put_off: Vec<ExecutorEffect>,
+    /// Deployments whose success is recorded and whose drain is not declared yet.
+    pub owes_drain: BTreeSet<BuildId>,
+    /// The newest view that has truly reached it.
+    pub shown: Option<Arc<View>>,
+    /// It reads views that are this many behind.
+    pub stale: u32,
+    /// The factor on its every step, in virtual time.
+    pub slow: u32,
+}
+
+/// Whether a process lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+pub enum Life {
+    /// It lives.
+    Up,
+    /// It lives and does nothing.
+    Paused,
+    /// It died with all that it had in memory.
+    Crashed,
+    /// It ended because it was drained.
+    Exited,
+}
+
+/// A build's process.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+pub struct RunningBuild {
+    /// The chunks that it is to sign off.
+    pub plan: BTreeSet<Chunk>,
+    /// What it has signed off.
+    pub signed_off: BTreeMap<Chunk, SignOff>,
+    /// It was told to stop.
+    pub stopping: bool,
+    /// It never ends by itself.
+    pub hangs: bool,
+    /// It will not sign these chunks off.
+    pub unsigned: BTreeSet<Chunk>,
+}
+
+impl RunningBuild {
+    /// The chunks that it is yet to sign off.
+    pub fn unfinished(&self) -> impl Iterator<Item = &Chunk> {
+        let open = |chunk: &&Chunk| {
+            !self.signed_off.contains_key(*chunk) && !self.unsigned.contains(*chunk)
+        };
+        self.plan.iter().filter(open)
+    }
+}
+
+impl Process {
+    pub(super) fn new(name: Name, host: Host, ledger: Ledger) -> Self {
+        Self {
+            name,
+            host,
+            life: Life::Up,
+            ledger,
+            orders: Vec::new(),
+            builds: BTreeMap::new(),
+            workspaces: BTreeSet::new(),
+            artifacts: BTreeSet::new(),
+            said: Seq(0),
+            muted: Seq(0),
+            put_off: Vec::new(),
+            owes_drain: BTreeSet::new(),
+            shown: None,
+            stale: 0,
+            slow: 1,
+        }
+    }
+
+    /// Does it live, paused or not?
+    #[must_use]
+    pub fn lives(&self) -> bool {
+        match self.life {
+            Life::Up | Life::Paused => true,
+            Life::Crashed | Life::Exited => false,
+        }
+    }
+
+    /// Does it act?
+    #[must_use]
+    pub fn acts(&self) -> bool {
+        self.life == Life::Up
+    }
+
+    /// What its candidate is in.
+    #[must_use]
+    pub fn phase(&self) -> Phase {
+        self.host.candidate().phase()
+    }
+
+    /// The builds under a grant that it runs, by its own account or in truth.
+    pub fn granted_builds(&self) -> impl Iterator<Item = handover_core::GrantId> {
+        let counted = self.host.candidate().running().filter(|_| self.lives());
+        let real = self.builds.keys().filter_map(|work| match work {
+            Work::Granted(grant) => Some(*grant),
+            Work::Local(_) => None,
+        });
+        real.filter(move |grant| Some(*grant) != counted)
+            .chain(counted)
+    }
+}
