@@ -43,6 +43,7 @@ impl Settings {
 /// The candidate's place in the queue (Ho1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub enum CandidateWait {
     /// It does not wait for a slot.
     Absent,
