@@ -124,7 +124,7 @@ mod tests {
             .collect();
         assert_eq!(between, [12, 10, 12, 12, 12, 11]);
         assert_eq!(chance, [false, true, false, true, false, true]);
-        assert_eq!(picked, ['a']);
+        assert_eq!(picked, ['a', 'c', 'c', 'b', 'c', 'b']);
     }
 
     #[test]

@@ -52,13 +52,8 @@ pub enum Outcome {
 }
 
 /// Walks once.
-pub fn walk(
-    seed: u64,
-    settings: &WalkSettings,
-    protocol: &'static dyn Protocol,
-    name: fn(&World, &Event) -> String,
-) -> WalkReport {
-    let mut walk = Walk::new(seed, settings, protocol, name);
+pub fn walk(seed: u64, settings: &WalkSettings, protocol: &'static dyn Protocol) -> WalkReport {
+    let mut walk = Walk::new(seed, settings, protocol);
     let outcome = match walk.with_faults(settings.steps_max) {
         Ok(()) => walk.to_rest(),
         Err(violation) => Outcome::Broken(violation),
@@ -77,7 +72,6 @@ pub fn walk(
 /// What is kept of the steps.
 #[derive(Clone, Debug)]
 struct Log {
-    name: fn(&World, &Event) -> String,
     digest: Digest,
     schedule: Vec<Event>,
     digests: Vec<Digest>,
@@ -85,7 +79,7 @@ struct Log {
 
 impl Log {
     fn note(&mut self, step: &Transition<'_>) {
-        let name = (self.name)(step.before, step.event);
+        let name = step.before.name_of(step.event);
         self.digest.step(&name, step.before, step.after);
         self.schedule.push(step.event.clone());
         self.digests.push(self.digest);
@@ -105,12 +99,7 @@ struct Walk {
 }
 
 impl Walk {
-    fn new(
-        seed: u64,
-        settings: &WalkSettings,
-        protocol: &'static dyn Protocol,
-        name: fn(&World, &Event) -> String,
-    ) -> Self {
+    fn new(seed: u64, settings: &WalkSettings, protocol: &'static dyn Protocol) -> Self {
         let mut wishes = Draw::new(seed, Concern::Workload);
         let mut faults = Draw::new(seed, Concern::Faults);
         let draft = settings.draft(&mut wishes, &mut faults);
@@ -144,7 +133,6 @@ impl Walk {
             schedule: Draw::new(seed, Concern::Schedule),
             faults,
             log: Log {
-                name,
                 digest: Digest::new(),
                 schedule: Vec::new(),
                 digests: Vec::new(),
