@@ -1,7 +1,9 @@
 //! A deterministic world for `handover-core`, and the language in which its races are told.
 
 pub mod check;
+pub mod choose;
 pub mod digest;
+pub mod draw;
 pub mod scenario;
 pub mod variants;
 pub mod world;

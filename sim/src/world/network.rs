@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use handover_core::{Statement, View};
+use handover_core::{Record, Revision, Statement, View};
 use serde::Serialize;
 
 use super::{ArbiterIndex, Direction, Fact, Lost, Who, Wire, World};
@@ -189,11 +189,7 @@ impl World {
                 }
             }
             Direction::FromRecord => {
-                let view = self
-                    .link(who)
-                    .newest
-                    .clone()
-                    .expect("enabled only with a view");
+                let view = self.newest_view(who);
                 self.send_view(who, view, facts);
             }
         }
@@ -216,12 +212,45 @@ impl World {
             }
             Direction::FromRecord => {
                 let read = process.shown.as_ref().map(|view| view.revision);
+                let published = self.published_for(wire.who);
                 link.views.is_empty()
-                    && link.newest.as_ref().is_some_and(|view| {
-                        Some(view.revision) > read && view.host == *process.host.id()
-                    })
+                    && published.map_or_else(
+                        || self.has_news_for_the_new(),
+                        |view| Some(view.revision) > read,
+                    )
             }
         }
+    }
+
+    /// The newest view that was published for the host under its present identity.
+    fn published_for(&self, who: Who) -> Option<&Arc<View>> {
+        let newest = self.link(who).newest.as_ref();
+        newest.filter(|view| view.host == *self.process(who).host.id())
+    }
+
+    /// A host that is new, and for whom nothing was published yet, is given the record as it is:
+    /// where nobody says anything any more it would wait for ever.
+    fn has_news_for_the_new(&self) -> bool {
+        let waits = self.arbiters.iter().any(|arbiter| arbiter.unpublished);
+        !waits && self.newest_applied().revision() > Revision(0)
+    }
+
+    fn newest_view(&self, who: Who) -> Arc<View> {
+        let host = &self.process(who).host;
+        self.published_for(who).cloned().unwrap_or_else(|| {
+            let view = self.newest_applied().view_for(host.id(), host.version());
+            Arc::new(view)
+        })
+    }
+
+    fn newest_applied(&self) -> &Record {
+        let mut newest = &self.arbiters[0].applied;
+        for arbiter in &self.arbiters {
+            if arbiter.applied.revision() > newest.revision() {
+                newest = &arbiter.applied;
+            }
+        }
+        newest
     }
 
     /// The record has folded the present word, and the news of it is on its way.
