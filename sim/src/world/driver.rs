@@ -334,7 +334,6 @@ impl World {
         });
         let id = self.process(who).host.id().clone();
         facts.insert(at, Fact::CameBack { who, before, id });
-        self.send_first_view(who, facts);
     }
 
     /// The process dies with all that it had in memory; its disk and its messages stay.

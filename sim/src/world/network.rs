@@ -128,15 +128,6 @@ impl World {
         }
     }
 
-    /// A process that begins under an identity reads the record as it is, not only what changes
-    /// from then on: nothing more may ever be published.
-    pub(super) fn send_first_view(&mut self, who: Who, facts: &mut Vec<Fact>) {
-        let process = self.process(who);
-        let record = &self.arbiters[0].applied;
-        let view = record.view_for(process.host.id(), process.host.version());
-        self.send_view(who, Arc::new(view), facts);
-    }
-
     /// The host reads its oldest view.
     pub(super) fn read(&mut self, who: Who, facts: &mut Vec<Fact>) {
         let view = self

@@ -71,7 +71,6 @@ impl World {
         let id = self.process(who).host.id().clone();
         facts.push(Fact::Booted { who, id });
         self.with_host(who, facts, |_| ());
-        self.send_first_view(who, facts);
     }
 
     /// A boot that takes a number which was used: what Dr4 forbids.
@@ -83,7 +82,6 @@ impl World {
         let who = self.start_process(&place, &version, Some(id.incarnation), None);
         Arc::make_mut(&mut self.history).reused = true;
         facts.push(Fact::Booted { who, id });
-        self.send_first_view(who, facts);
     }
 
     pub(super) fn suspect(&mut self, who: Who, suspected: bool) {
