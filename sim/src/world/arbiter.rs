@@ -82,7 +82,8 @@ impl Arbiter {
 
 impl World {
     /// Folds an input until it is committed or refused: a lost compare-and-set and a lost answer
-    /// both mean to drop the change, catch up by the store's changes, and fold again.
+    /// both mean to drop the change, catch up by the store's changes, and fold again. So does a
+    /// refusal by an arbiter that is behind: it may judge a word by a hold that has moved on.
     pub(super) fn fold(
         &mut self,
         index: ArbiterIndex,
@@ -95,6 +96,10 @@ impl World {
             let folded = self.protocol().fold(&arbiter.applied, &input, suspects);
             let change = match folded {
                 Ok(change) => change,
+                Err(_) if arbiter.applied.revision() < self.committed().revision() => {
+                    self.catch_up(index);
+                    continue;
+                }
                 Err(refusal) => {
                     let refused = Fact::Refused {
                         arbiter: index,
