@@ -120,7 +120,9 @@ impl World {
         let process = Process::new(place.name.clone(), host, ledger.unwrap_or_default());
         self.processes.push(Arc::new(process));
         self.links.push(Arc::new(Link::default()));
-        Who::from(self.processes.len() - 1)
+        let who = Who::from(self.processes.len() - 1);
+        self.find_published(who);
+        who
     }
 
     /// Carries an order out, and says so.
@@ -334,6 +336,7 @@ impl World {
         });
         let id = self.process(who).host.id().clone();
         facts.insert(at, Fact::CameBack { who, before, id });
+        self.find_published(who);
     }
 
     /// The process dies with all that it had in memory; its disk and its messages stay.
