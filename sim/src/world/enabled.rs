@@ -88,11 +88,7 @@ impl World {
     /// Is it yet to be said that this dead process has ended?
     fn may_declare_gone(&self, process: &Process) -> bool {
         let id = process.host.id();
-        let committed = self.committed();
-        !committed.is_gone(id)
-            && !self
-                .processes()
-                .any(|(_, other)| other.lives() && other.host.id() == id)
+        !self.committed().is_gone(id) && !self.is_lived(id)
     }
 
     /// Can this event happen here?
