@@ -48,6 +48,7 @@ pub struct Candidate {
 /// What a candidate is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub enum Phase {
     /// It has said nothing; it may hold a gate all the same.
     Idle,
@@ -131,6 +132,7 @@ pub enum CandidateEffect {
 /// What should not be possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub enum Alarm {
     /// The record has a word of this identity that this process never said (St3).
     ForeignWord {

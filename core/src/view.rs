@@ -49,6 +49,7 @@ impl View {
 /// The serve gate: may this process take traffic (Ca8)? A level, to be read whenever it matters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub enum Gate {
     /// Its version is approved.
     Open,
@@ -72,6 +73,7 @@ pub enum Gate {
 /// Why nothing is known of the record.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub enum Unreadable {
     /// No view has arrived yet.
     NoView,

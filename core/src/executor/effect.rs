@@ -19,6 +19,7 @@ pub enum Waiter {
 /// unknown, so performing it again must change nothing more.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub enum ExecutorEffect {
     /// The waiter has been handed a slot. Acknowledging it reads the gate, in one step (Ex4):
     /// open, it is counted as in flight; closed, it is parked and gives the slot back.
@@ -97,6 +98,7 @@ pub enum End {
 /// What an acknowledgement brought that others have to know.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub enum Progress {
     /// The candidate's turn has come and the gate was open: a slot is reserved for it (Ho1).
     CandidateTurn,

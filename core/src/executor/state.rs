@@ -43,6 +43,7 @@ impl Settings {
 /// The candidate's place in the queue (Ho1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub enum CandidateWait {
     /// It does not wait for a slot.
     Absent,
@@ -323,6 +324,16 @@ impl Executor {
     #[must_use]
     pub fn slots_free(&self) -> u32 {
         self.state.free
+    }
+
+    /// The slots that somebody holds: works with a slot of their own, a candidate that was handed
+    /// one, and the reservation.
+    #[must_use]
+    pub fn slots_held(&self) -> u32 {
+        let own = self.state.tasks.values().filter(|task| task.own_slot);
+        let handed = matches!(self.state.candidate, CandidateWait::Handed { .. });
+        let held = own.count() + usize::from(handed) + usize::from(self.state.reserved);
+        u32::try_from(held).expect("no more is held than there are slots")
     }
 
     /// Whether a slot is reserved for the candidate.

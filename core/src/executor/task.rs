@@ -6,6 +6,7 @@ use crate::ids::Version;
 /// Where unfinished work stands. In the order of a build's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub enum Stage {
     /// A row is removed, or a row of ended or cancelled work is rewritten. No slot is involved.
     Retiring,

@@ -63,6 +63,7 @@ pub enum Then {
 /// Why an input changed nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub enum Refusal {
     /// The host was declared gone: it may come back under a new incarnation.
     Gone,
@@ -98,6 +99,7 @@ pub enum Refusal {
 /// What the sender should know although its statement was accepted and is acknowledged.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub enum Remark {
     /// It is about a grant that is not the hold's: it changed neither hold nor verdicts.
     StaleGrant {

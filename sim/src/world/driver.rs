@@ -258,6 +258,7 @@ impl World {
             let end = RealEnd {
                 host: id,
                 clean,
+                plan: build.plan,
                 signed_off,
             };
             Arc::make_mut(&mut self.history).ended.insert(*grant, end);

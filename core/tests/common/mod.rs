@@ -1,0 +1,19 @@
+//! What core's tests share.
+
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "each test program uses a part of this"
+)]
+
+mod arbiter;
+mod cluster;
+mod pair;
+mod property;
+mod walk;
+
+pub(crate) use arbiter::{Arbiter, accepted, asking, building, chunks, finished, host, signed};
+pub(crate) use cluster::{Cluster, Fold};
+pub(crate) use pair::Pair;
+pub(crate) use property::{Tally, property};
+pub(crate) use walk::{Step, walks};
