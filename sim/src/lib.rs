@@ -3,5 +3,8 @@
 pub mod check;
 pub mod digest;
 pub mod scenario;
+pub mod suite;
 pub mod variants;
 pub mod world;
+
+pub use suite::{SuiteFailed, SuiteReport, check_dir};
