@@ -20,15 +20,7 @@ impl Executor {
     }
 
     fn check_slots(&self) {
-        let own = self
-            .state
-            .tasks
-            .values()
-            .filter(|task| task.own_slot)
-            .count();
-        let handed = matches!(self.state.candidate, CandidateWait::Handed { .. });
-        let held = own + usize::from(handed) + usize::from(self.state.reserved);
-        let held = u32::try_from(held).expect("no more is held than there are slots");
+        let held = self.slots_held();
         assert_eq!(
             self.state.free + held,
             self.slots(),

@@ -326,6 +326,16 @@ impl Executor {
         self.state.free
     }
 
+    /// The slots that somebody holds: works with a slot of their own, a candidate that was handed
+    /// one, and the reservation.
+    #[must_use]
+    pub fn slots_held(&self) -> u32 {
+        let own = self.state.tasks.values().filter(|task| task.own_slot);
+        let handed = matches!(self.state.candidate, CandidateWait::Handed { .. });
+        let held = own.count() + usize::from(handed) + usize::from(self.state.reserved);
+        u32::try_from(held).expect("no more is held than there are slots")
+    }
+
     /// Whether a slot is reserved for the candidate.
     #[must_use]
     pub fn has_reservation(&self) -> bool {

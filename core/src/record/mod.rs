@@ -199,6 +199,12 @@ impl Record {
         self.next_grant
     }
 
+    /// The number that the next place among the askers will have.
+    #[must_use]
+    pub fn next_ticket(&self) -> Ticket {
+        self.next_ticket
+    }
+
     /// Is this host known to have ended? At most the highest incarnation of its name that was
     /// declared gone, and without a line: the second half spares a process whose successor was
     /// started, and ended, before it.

@@ -6,16 +6,54 @@
 //! | property | module |
 //! |---|---|
 //! | `SingleBuilder` | [`single_builder`] |
+//! | `ApprovalTruth` | [`approval_truth`] |
+//! | `NoEviction` | [`no_eviction`] |
+//! | `GateTruth` | [`gate_truth`] |
+//! | `NoLostReport` | [`no_lost_report`] |
+//! | `StaleIsNoEffect` | [`stale_is_no_effect`] |
+//! | `Settled` | [`settled`] |
+//! | `GrantsIncrease` | [`grants_increase`] |
+//! | `SupersededStops` | [`superseded_stops`] |
+//! | `NoAlarm` | [`no_alarm`] |
+//! | `QuietDrain` | [`quiet_drain`] |
+//! | `TruthfulIdle` | [`truthful_idle`] |
+//! | `SlotHeldOnce` | [`slot_held_once`] |
+//! | `Capacity` | [`capacity`] |
+//! | `QueueKept` | [`queue_kept`] |
+//! | `RecoveryExact` | [`recovery_exact`] |
+//! | `NoWedge` | [`no_wedge`] |
+//! | `NoLivelock` | [`no_livelock`] |
 
+pub mod approval_truth;
+pub mod capacity;
+pub mod gate_truth;
+pub mod grants_increase;
 mod liveness;
+mod machines;
+pub mod no_alarm;
+pub mod no_eviction;
+pub mod no_livelock;
+pub mod no_lost_report;
+pub mod no_wedge;
+pub mod queue_kept;
+pub mod quiet_drain;
+pub mod recovery_exact;
+pub mod settled;
 pub mod single_builder;
+pub mod slot_held_once;
+pub mod stale_is_no_effect;
+pub mod superseded_stops;
+pub mod truthful_idle;
 
 use std::fmt;
 
+use handover_core::{Input, Record};
+
 pub use liveness::{Rest, rest};
+pub use machines::check_machines;
 
 pub use crate::scenario::Property;
-use crate::world::{Event, Fact, World};
+use crate::world::{Event, Fact, Process, Who, World};
 
 /// One step: what was, what happened, what is.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +81,24 @@ pub struct Violation {
 type Safety = fn(&Transition<'_>) -> Result<(), Violation>;
 
 /// All safety properties, in the order in which a step is judged.
-const SAFETY: &[(Property, Safety)] = &[(Property::SingleBuilder, single_builder::check)];
+const SAFETY: &[(Property, Safety)] = &[
+    (Property::SingleBuilder, single_builder::check),
+    (Property::ApprovalTruth, approval_truth::check),
+    (Property::NoEviction, no_eviction::check),
+    (Property::GateTruth, gate_truth::check),
+    (Property::NoLostReport, no_lost_report::check),
+    (Property::StaleIsNoEffect, stale_is_no_effect::check),
+    (Property::Settled, settled::check),
+    (Property::GrantsIncrease, grants_increase::check),
+    (Property::SupersededStops, superseded_stops::check),
+    (Property::NoAlarm, no_alarm::check),
+    (Property::QuietDrain, quiet_drain::check),
+    (Property::TruthfulIdle, truthful_idle::check),
+    (Property::SlotHeldOnce, slot_held_once::check),
+    (Property::Capacity, capacity::check),
+    (Property::QueueKept, queue_kept::check),
+    (Property::RecoveryExact, recovery_exact::check),
+];
 
 /// Judges a step by all safety properties; the first one that is broken is the answer.
 ///
@@ -60,6 +115,69 @@ pub fn check(step: &Transition<'_>) -> Result<(), Violation> {
 pub fn check_one(property: Property, step: &Transition<'_>) -> Result<(), Violation> {
     let mut safety = SAFETY.iter().filter(|(judged, _)| *judged == property);
     safety.try_for_each(|(_, safety)| safety(step))
+}
+
+/// A commit of a step.
+#[derive(Clone, Copy, Debug)]
+struct Commit<'a> {
+    /// What was folded; none where a restarted arbiter settled.
+    input: Option<&'a Input>,
+    before: &'a Record,
+    after: &'a Record,
+}
+
+impl<'a> Transition<'a> {
+    /// The commits of the step, in their order.
+    fn commits(&self) -> impl Iterator<Item = Commit<'a>> + use<'a> {
+        self.facts.iter().filter_map(|fact| {
+            let Fact::Committed {
+                input,
+                before,
+                after,
+                ..
+            } = fact
+            else {
+                return None;
+            };
+            Some(Commit {
+                input: input.as_deref(),
+                before,
+                after,
+            })
+        })
+    }
+
+    /// The processes that the step has changed, each as it was, if it was, and as it is.
+    fn touched(&self) -> impl Iterator<Item = (Who, Option<&'a Process>, &'a Process)> + use<'a> {
+        self.after.touched_processes(self.before)
+    }
+}
+
+impl Commit<'_> {
+    fn hold_before(&self, world: &World) -> String {
+        let hold = self.before.hold();
+        hold.map_or_else(|| "no hold".into(), |hold| world.hold_label(hold))
+    }
+}
+
+/// The process that has just booted, and the dead one whose disk it found; none of another event.
+fn dead_before<'a>(step: &Transition<'a>) -> Option<(&'a Process, Who, &'a Process)> {
+    let Event::Boot { name, .. } = step.event else {
+        return None;
+    };
+    let last = step.before.newest(name)?;
+    let dead = Some(step.before.process(last)).filter(|last| !last.lives())?;
+    let who = step.after.newest(name).filter(|booted| *booted != last)?;
+    Some((dead, who, step.after.process(who)))
+}
+
+/// The verdict on one claim.
+fn demand(property: Property, holds: bool, why: impl FnOnce() -> String) -> Result<(), Violation> {
+    if holds {
+        Ok(())
+    } else {
+        Err(Violation::new(property, why()))
+    }
 }
 
 impl Violation {

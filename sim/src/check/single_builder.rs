@@ -3,14 +3,17 @@
 //!
 //! A build lasts from its start to the driver's word that it has stopped. One whose grant was
 //! revoked after its start does not count until it has stopped: that is what a revocation costs
-//! (Ar6).
+//! (Ar6). Carried by St2, Ar1, Ar7, Ar9, Ca3 and Ca4.
 
 use handover_core::GrantId;
 
 use super::{Property, Transition, Violation};
-use crate::world::{Who, World};
+use crate::world::{Fact, Who, World};
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
+    if !step.facts.iter().any(concerns) {
+        return Ok(());
+    }
     let world = step.after;
     let building = builds(world);
     let hold = world.committed().hold();
@@ -29,6 +32,14 @@ pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
         return Err(Violation::new(Property::SingleBuilder, why));
     }
     Ok(())
+}
+
+/// Only these bring a build about, or change who may build.
+fn concerns(fact: &Fact) -> bool {
+    matches!(
+        fact,
+        Fact::Moved { .. } | Fact::BuildRuns { .. } | Fact::Committed { .. }
+    )
 }
 
 /// The builds under a grant that count: on living hosts that are not gone, not revoked.

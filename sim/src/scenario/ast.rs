@@ -108,6 +108,8 @@ pub enum Header {
     Arbiters(u32),
     /// The hosts that their builds may not drain.
     Pinned(Vec<String>),
+    /// Each command is one atomic step: nothing follows it by itself.
+    SingleSteps,
     /// A protocol that the scenario runs under.
     Under {
         /// Its name.
@@ -354,7 +356,7 @@ impl Header {
             Self::Hosts(list) | Self::Idle(list) => list.is_empty(),
             Self::Slots(list) | Self::Priority(list) => list.is_empty(),
             Self::Chunks(list) | Self::Pinned(list) => list.is_empty(),
-            Self::Arbiters(_) | Self::Under { .. } => false,
+            Self::Arbiters(_) | Self::SingleSteps | Self::Under { .. } => false,
         }
     }
 }

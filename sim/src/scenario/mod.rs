@@ -11,13 +11,17 @@
 
 mod ast;
 mod diagnostic;
+mod events;
+mod expect;
 mod keywords;
 mod line;
 mod parse;
 mod print;
+mod run;
 mod setup;
 mod source;
 mod token;
+mod trace;
 pub mod vocabulary;
 mod words;
 
@@ -26,12 +30,15 @@ pub use ast::{
     HostVersion, Link, Target, Work,
 };
 pub use diagnostic::{Diagnostic, LoadError, ParseError};
+pub use events::{NoEvent, command_of, event_of};
 pub use keywords::{
     BuildState, CancelThen, DeadlineOutcome, EndAction, Gate, HostState, Keyword, Property, Remark,
     Standing, Term, VerdictState,
 };
 pub use line::{Content, Line, Span};
+pub use run::{Ended, Failure, Run, Stale, run};
 pub use setup::{HostSetup, Setup};
+pub use trace::{Entry, Trace};
 
 /// The protocol that ships. Every scenario says how it ends under it.
 pub const CURRENT: &str = "current";

@@ -237,7 +237,8 @@ impl<'a> Reader<'a> {
             | Header::Slots(_)
             | Header::Priority(_)
             | Header::Arbiters(_)
-            | Header::Pinned(_) => word.to_owned(),
+            | Header::Pinned(_)
+            | Header::SingleSteps => word.to_owned(),
         };
         if let Some(line) = self.headers.get(&key) {
             let valid = format!("`{key}` once; it stands on line {line}");

@@ -49,6 +49,7 @@ impl Display for Header {
             Self::Priority(priorities) => write!(f, "priority {}", join(priorities, "  ")),
             Self::Arbiters(arbiters) => write!(f, "arbiters {arbiters}"),
             Self::Pinned(names) => write!(f, "pinned  {}", join(names, "  ")),
+            Self::SingleSteps => write!(f, "steps  single"),
             Self::Under { variant, ending } => write!(f, "under   {variant}  {ending}"),
         }
     }

@@ -28,6 +28,8 @@ pub struct Setup {
     pub chunks: Vec<String>,
     /// How many arbiters share the record: 1 or 2.
     pub arbiters: u32,
+    /// Each command is one atomic step: nothing follows it by itself.
+    pub single_steps: bool,
     /// The protocols that the scenario runs under, each with the ending that it must have.
     pub endings: Vec<(String, Ending)>,
 }
@@ -40,6 +42,7 @@ impl Setup {
             hosts: vec![],
             chunks: vec![],
             arbiters: 1,
+            single_steps: false,
             endings: vec![],
         };
         for header in headers.clone() {
@@ -90,6 +93,9 @@ impl Setup {
         if self.arbiters != 1 {
             headers.push(Header::Arbiters(self.arbiters));
         }
+        if self.single_steps {
+            headers.push(Header::SingleSteps);
+        }
         headers.extend(self.endings.iter().map(|(variant, ending)| Header::Under {
             variant: variant.clone(),
             ending: *ending,
@@ -123,6 +129,7 @@ impl Setup {
             | Header::Priority(_)
             | Header::Arbiters(_)
             | Header::Pinned(_)
+            | Header::SingleSteps
             | Header::Under { .. } => return,
         };
         self.hosts.extend(hosts.iter().map(|host| HostSetup {
@@ -150,6 +157,7 @@ impl Setup {
                 }
             }
             Header::Arbiters(arbiters) => self.arbiters = *arbiters,
+            Header::SingleSteps => self.single_steps = true,
             Header::Pinned(names) => {
                 for name in names {
                     self.change(name, |host| host.pinned = true);

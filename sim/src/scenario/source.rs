@@ -153,7 +153,8 @@ impl<'a> Source<'a> {
                         Header::Chunks(_)
                         | Header::Slots(_)
                         | Header::Priority(_)
-                        | Header::Pinned(_),
+                        | Header::Pinned(_)
+                        | Header::SingleSteps,
                     ) => {}
                     Err(_) if pass == "under" => {
                         names

@@ -73,9 +73,9 @@ impl World {
                 to: process.phase(),
             });
         }
-        let open = process.host.gate();
-        if open != gate {
-            facts.push(Fact::Gate { who, gate: open });
+        let now = process.host.gate();
+        if std::mem::discriminant(&now) != std::mem::discriminant(&gate) {
+            facts.push(Fact::Gate { who, gate: now });
         }
         self.say(who, facts);
         answer
@@ -258,6 +258,7 @@ impl World {
             let end = RealEnd {
                 host: id,
                 clean,
+                plan: build.plan,
                 signed_off,
             };
             Arc::make_mut(&mut self.history).ended.insert(*grant, end);

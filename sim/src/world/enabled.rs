@@ -49,6 +49,14 @@ impl World {
         events
     }
 
+    /// The steps that a host's driver can take now, oldest order first.
+    #[must_use]
+    pub fn steps_of(&self, who: Who) -> Vec<Event> {
+        let mut events = Vec::new();
+        self.push_steps(who, &mut events);
+        events
+    }
+
     /// The first of the calm events.
     #[must_use]
     pub fn next_calm(&self) -> Option<Event> {

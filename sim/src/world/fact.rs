@@ -88,6 +88,40 @@ pub enum Fact {
     Alarm { who: Who, text: String },
 }
 
+impl Fact {
+    /// The refusal that it is, in one word.
+    #[must_use]
+    pub fn refusal(&self) -> Option<&'static str> {
+        if let Self::Refused { refusal, .. } = self {
+            Some(refusal.name())
+        } else if let Self::Read { refused, .. } = self {
+            *refused
+        } else if let Self::Declined { .. } = self {
+            Some("Declined")
+        } else {
+            None
+        }
+    }
+
+    /// A host has read what it had to read, no more.
+    pub(crate) fn is_only_news(&self) -> bool {
+        matches!(self, Self::Read { .. } | Self::Ordered { .. }) || self.is_publication()
+    }
+
+    pub(crate) fn is_publication(&self) -> bool {
+        matches!(self, Self::Published { .. })
+    }
+
+    /// The remark with which an input was accepted, in one word.
+    #[must_use]
+    pub fn remark(&self) -> Option<&'static str> {
+        let Self::Committed { remark, .. } = self else {
+            return None;
+        };
+        remark.as_ref().map(Remark::name)
+    }
+}
+
 /// What was lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lost {

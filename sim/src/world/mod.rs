@@ -18,6 +18,7 @@ mod naming;
 mod network;
 mod operator;
 mod process;
+mod touched;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -120,6 +121,8 @@ pub struct RealEnd {
     pub host: HostId,
     /// By itself, well.
     pub clean: bool,
+    /// The chunks that it was to sign off.
+    pub plan: BTreeSet<Chunk>,
     /// The chunks that were really signed off clean.
     pub signed_off: BTreeSet<Chunk>,
 }

@@ -67,6 +67,12 @@ const WORDS: &[Word<Header>] = &[
         },
     ),
     word(
+        "steps single",
+        "Each command is one atomic step: no driver acts and nothing is published by itself.",
+        "steps single",
+        |words| words.exactly("single").map(|()| Header::SingleSteps),
+    ),
+    word(
         "under VARIANT holds|breaks PROPERTY",
         "A protocol to run under, and how it ends. Repeats; `under current` is needed.",
         "under current holds",

@@ -1,0 +1,43 @@
+//! `Capacity`: never more builds than slots, those that are still stopping included.
+//!
+//! What really runs is counted, not what the executor believes. Work that in-flight work waits for
+//! runs on the slot of that work and counts with it (Ex6). Carried by Ex3 (remove before release)
+//! and Ho5.
+
+use std::collections::BTreeSet;
+
+use handover_core::executor::Stage;
+use handover_core::{Executor, Work};
+
+use super::{Property, Transition, Violation, demand};
+
+pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
+    for (who, _, process) in step.touched() {
+        let executor = process.host.executor();
+        let slots = executor.slots() as usize;
+        if !process.lives() || process.builds.len() <= slots {
+            continue;
+        }
+        let roots = process.builds.keys().map(|work| root(executor, work));
+        let used = roots.collect::<BTreeSet<_>>().len();
+        demand(Property::Capacity, used <= slots, || {
+            let label = step.after.label(who);
+            format!("builds run on {used} slots of {label}, which has {slots}")
+        })?;
+    }
+    Ok(())
+}
+
+/// On whose slot a work runs: that of the first of its ancestors in flight that is no child of one.
+fn root(executor: &Executor, work: &Work) -> Work {
+    let mut root = work.clone();
+    loop {
+        let parent = executor.entry(&root).and_then(|entry| entry.parent.clone());
+        let parent = parent.map(Work::Local);
+        let lends = |parent: &Work| executor.stage(parent).is_some_and(Stage::is_current);
+        match parent.filter(lends) {
+            Some(parent) => root = parent,
+            None => return root,
+        }
+    }
+}
