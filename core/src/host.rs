@@ -518,7 +518,8 @@ impl Host {
             self.wait_for_slot();
             changed = true;
         }
-        let waits = phase == Phase::StoodDown
+        // Not `phase`: an offer may just have been declined.
+        let waits = self.candidate.phase() == Phase::StoodDown
             && self.wanted
             && !self.executor.is_draining()
             && !self.candidate.gate().is_open();

@@ -39,8 +39,9 @@ impl World {
         for (who, process) in self.processes() {
             push_builds(who, process, &mut events);
         }
-        for (who, _) in self.processes() {
-            for direction in [Direction::ToRecord, Direction::FromRecord] {
+        // News first: it may be the answer to the word that would be said again.
+        for direction in [Direction::FromRecord, Direction::ToRecord] {
+            for (who, _) in self.processes() {
                 if self.has_to_repeat(Wire { who, direction }) {
                     events.push(Event::Repeat(Wire { who, direction }));
                 }
