@@ -152,13 +152,11 @@ fn next(world: &World, draw: &mut impl Rng) -> Option<Event> {
         return None;
     }
     let event = calm.swap_remove(draw.random_range(0..calm.len()));
-    Some(match event {
-        Event::Deliver { from, .. } => Event::Deliver {
-            from,
-            to: ArbiterIndex::from(draw.random_range(0..world.arbiters().count())),
-        },
-        other => other,
-    })
+    let Event::Deliver { from, .. } = event else {
+        return Some(event);
+    };
+    let to = ArbiterIndex::from(draw.random_range(0..world.arbiters().count()));
+    Some(Event::Deliver { from, to })
 }
 
 fn walk(seed: u64, steps: usize) -> Result<(), String> {
