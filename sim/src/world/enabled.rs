@@ -1,6 +1,6 @@
 //! What can happen: by itself (calm), and at all.
 
-use handover_core::{Effect, ExecutorEffect, Phase, Work};
+use handover_core::{Effect, ExecutorEffect, HostId, Phase, Work};
 
 use super::apply::{NotEnabled, absent};
 use super::{
@@ -80,11 +80,13 @@ impl World {
     /// Is it yet to be said that this dead process has ended?
     fn may_declare_gone(&self, process: &Process) -> bool {
         let id = process.host.id();
-        let committed = self.committed();
-        !committed.is_gone(id)
-            && !self
-                .processes()
-                .any(|(_, other)| other.lives() && other.host.id() == id)
+        !self.committed().is_gone(id) && !self.lives_as(id)
+    }
+
+    /// Does a process live under this identity? Where one was reused, beside the dead.
+    pub(super) fn lives_as(&self, id: &HostId) -> bool {
+        self.processes()
+            .any(|(_, process)| process.lives() && process.host.id() == id)
     }
 
     /// Can this event happen here?
