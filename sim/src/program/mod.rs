@@ -6,6 +6,7 @@
 mod check;
 mod cli;
 mod counts;
+mod found;
 mod json;
 mod junit;
 mod progress;

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use handover_sim::scenario::CURRENT;
+use handover_sim::suite::FileReport;
 
 use super::check::Checked;
 use super::counts::{Counts, digest, themes};
@@ -22,10 +23,9 @@ pub(super) fn table(checked: &Checked) -> String {
     text
 }
 
-const HEADINGS: [&str; 8] = [
+const HEADINGS: [&str; 7] = [
     "theme",
     "files",
-    "unreadable",
     "protocols",
     "holds",
     "breaks as expected",
@@ -33,21 +33,20 @@ const HEADINGS: [&str; 8] = [
     "steps",
 ];
 
-fn row(name: &str, counts: Counts) -> [String; 8] {
+fn row(name: &str, counts: Counts) -> [String; 7] {
     [
         name.to_owned(),
         counts.files.to_string(),
-        counts.unreadable.to_string(),
         counts.runs.to_string(),
         counts.holds.to_string(),
         counts.breaks_as_expected.to_string(),
-        counts.not_as_expected.to_string(),
+        (counts.not_as_expected + counts.unreadable).to_string(),
         counts.steps.to_string(),
     ]
 }
 
 /// The first column to the left, all others to the right.
-fn aligned(rows: &[[String; 8]]) -> String {
+fn aligned(rows: &[[String; 7]]) -> String {
     let width = |column: usize| {
         let widths = rows.iter().map(|row| row[column].chars().count());
         widths.max().unwrap_or(0)
@@ -68,21 +67,27 @@ fn aligned(rows: &[[String; 8]]) -> String {
 fn walks_line(text: &mut String, checked: &Checked) {
     let walks = &checked.walks;
     let (all, failed) = (walks.digests.len(), walks.failed.len());
+    let holds = all - failed;
     let _ = writeln!(
         text,
-        "walks   {all} rolling updates of 5 hosts and 2 versions with faults: {} hold, {failed} \
-         do not, {} steps",
-        all - failed,
+        "walks   {all} through a rolling update of 5 hosts and 2 versions, with faults: {holds} \
+         hold, {failed} do not, {} steps",
         walks.steps
     );
 }
 
 fn failures(text: &mut String, checked: &Checked) {
-    for problem in checked.suite.problems() {
-        let _ = writeln!(text, "\n{problem}");
-        if let Some(protocol) = problem.protocol {
-            let command = replay_command(&problem.path, protocol);
-            let _ = writeln!(text, "  replay    {command}");
+    for file in &checked.suite.files {
+        if file.runs.is_err() {
+            unreadable(text, file);
+            continue;
+        }
+        for problem in file.problems() {
+            let _ = writeln!(text, "\n{problem}");
+            if let Some(protocol) = problem.protocol {
+                let command = replay_command(&problem.path, protocol);
+                let _ = writeln!(text, "  replay    {command}");
+            }
         }
     }
     for failed in &checked.walks.failed {
@@ -95,5 +100,22 @@ fn failures(text: &mut String, checked: &Checked) {
         if let Some(command) = failed.replay_command() {
             let _ = writeln!(text, "  replay    {command}");
         }
+    }
+}
+
+/// The first mistake in short; stderr has told all, with the lines and what would be valid.
+fn unreadable(text: &mut String, file: &FileReport) {
+    let problems = file.problems();
+    let Some(first) = problems.first() else {
+        return;
+    };
+    let _ = writeln!(
+        text,
+        "\n{} cannot be read\n  found     {}",
+        first.place(),
+        first.found
+    );
+    if problems.len() > 1 {
+        let _ = writeln!(text, "  and {} more, see stderr", problems.len() - 1);
     }
 }

@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use handover_sim::check::{Property, Violation};
+use handover_sim::choose::{self, Outcome, WalkSettings};
 use handover_sim::digest::Digest;
 use handover_sim::scenario::CURRENT;
 use handover_sim::suite::Judgement;
+use handover_sim::variants::Current;
 
-use super::{complain, replay_command, write};
+use super::{complain, found, replay_command, write};
 
 /// What became of the walks, in the order of their seeds.
 #[derive(Debug, Default)]
@@ -30,41 +32,27 @@ pub(super) struct FailedWalk {
     pub(super) path: Option<PathBuf>,
 }
 
-/// One walk.
-struct Walked {
-    steps: usize,
-    digest: Digest,
-    broken: Option<(Violation, String)>,
-}
-
-/// Walks the seeds from 0 on, under the right protocol.
+/// Walks the seeds from 0 on through a rolling update, under the right protocol.
 pub(super) fn walk(count: u64, mut seen: impl FnMut()) -> Walks {
+    let settings = WalkSettings::rolling_update();
     let mut walks = Walks::default();
     for seed in 0..count {
-        let walked = walk_one(seed);
-        walks.steps += walked.steps;
-        walks.digests.push(walked.digest);
-        if let Some((violation, scenario)) = walked.broken {
+        let report = choose::walk(seed, &settings, &Current);
+        walks.steps += report.steps;
+        walks.digests.push(report.digest);
+        if let Outcome::Broken(violation) = &report.outcome {
             walks.failed.push(FailedWalk {
                 seed,
-                violation,
-                steps: walked.steps,
-                digest: walked.digest,
-                scenario,
+                violation: violation.clone(),
+                steps: report.steps,
+                digest: report.digest,
+                scenario: found::scenario(&report, violation).to_string(),
                 path: None,
             });
         }
         seen();
     }
     walks
-}
-
-fn walk_one(_seed: u64) -> Walked {
-    Walked {
-        steps: 0,
-        digest: Digest::new(),
-        broken: None,
-    }
 }
 
 impl Walks {
