@@ -518,7 +518,8 @@ impl Host {
             self.wait_for_slot();
             changed = true;
         }
-        let waits = phase == Phase::StoodDown
+        // Read anew: it may have declined in this very call.
+        let waits = self.candidate.phase() == Phase::StoodDown
             && self.wanted
             && !self.executor.is_draining()
             && !self.candidate.gate().is_open();
