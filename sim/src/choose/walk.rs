@@ -18,13 +18,13 @@ use crate::check::{Rest, Transition, Violation, check, rest};
 use crate::digest::Digest;
 use crate::draw::{Concern, Draw};
 use crate::variants::Protocol;
-use crate::world::{ArbiterIndex, Event, Fact, World};
+use crate::world::{ArbiterIndex, Event, Fact, Setup, World};
 
 /// How often a fault that finds nothing to hit is tried again.
 const TRIES_MAX: u32 = 20;
 
 /// What became of a walk.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct WalkReport {
     /// What made it, together with the settings and the protocol.
     pub seed: u64,
@@ -36,7 +36,9 @@ pub struct WalkReport {
     pub digest: Digest,
     /// How it ended.
     pub outcome: Outcome,
-    /// All events in order: applied to [`WalkReport::world`], they are the walk.
+    /// The world that it began with.
+    pub setup: Setup,
+    /// All events in order; replayed from the setup they are the walk.
     pub schedule: Vec<Event>,
     /// After each event, the digest so far.
     pub digests: Vec<Digest>,
@@ -64,6 +66,7 @@ pub fn walk(seed: u64, settings: &WalkSettings, protocol: &'static dyn Protocol)
         virtual_time_us: walk.now_us,
         digest: walk.log.digest,
         outcome,
+        setup: walk.world.setup().clone(),
         schedule: walk.log.schedule,
         digests: walk.log.digests,
     }
@@ -221,7 +224,7 @@ impl Walk {
         let mut facts: Vec<Fact> = Vec::new();
         self.world
             .apply(event, &mut facts)
-            .expect("the walk picks what is possible");
+            .unwrap_or_else(|why| panic!("{event:?}: {why}"));
         let step = Transition {
             before: &before,
             event,
