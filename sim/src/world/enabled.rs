@@ -39,8 +39,9 @@ impl World {
         for (who, process) in self.processes() {
             push_builds(who, process, &mut events);
         }
-        for (who, _) in self.processes() {
-            for direction in [Direction::ToRecord, Direction::FromRecord] {
+        // Views first: what a host has not read may be that it is not listened to any more.
+        for direction in [Direction::FromRecord, Direction::ToRecord] {
+            for (who, _) in self.processes() {
                 if self.has_to_repeat(Wire { who, direction }) {
                     events.push(Event::Repeat(Wire { who, direction }));
                 }
