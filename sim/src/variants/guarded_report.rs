@@ -27,12 +27,17 @@ impl Protocol for GuardedReport {
     }
 
     fn say(&self, saying: &Saying<'_>) -> Said {
-        match saying.statement.standing {
+        let Saying { statement, process } = saying;
+        let after_silence = statement.seq.0 == process.muted.0 + 1;
+        match statement.standing {
             Standing::Finished { .. } => Said::Kept { acknowledged: true },
+            Standing::StoodDown if after_silence => Said::Kept {
+                acknowledged: false,
+            },
             Standing::Asking { .. }
             | Standing::Accepted { .. }
             | Standing::Building { .. }
-            | Standing::StoodDown => Said::Sent(saying.statement.clone()),
+            | Standing::StoodDown => Said::Sent((*statement).clone()),
         }
     }
 }
