@@ -64,7 +64,9 @@ pub enum ExecutorEffect {
         /// Whose slot.
         work: Work,
     },
-    /// The wait for drained is over: perform the end action. Once per drain and end action.
+    /// The wait for drained is over: perform the end action. Once per drain and end action. Void
+    /// once an undrain has overtaken it: see that it is still drained in the step that ends the
+    /// process, or the process takes with it what it has said since.
     Drained {
         /// What to do.
         end: EndAction,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use handover_core::{AtDeadline, EndAction, GrantId, Phase, Term, Then, Work};
+use handover_core::{AtDeadline, EndAction, GrantId, Hold, Phase, Term, Then, Work};
 
 use crate::draw::Draw;
 use crate::world::{ArbiterIndex, Direction, Event, Process, Target, Who, Wire, World};
@@ -131,7 +131,9 @@ fn possible(world: &World, kind: FaultKind, draw: &mut Draw) -> Vec<Strike> {
         FaultKind::Arbiter => each_arbiter(world, Event::ArbiterCrash),
         FaultKind::Conflict if draw.chance(500) => each_arbiter(world, Event::UnknownCommit),
         FaultKind::Conflict => each_arbiter(world, Event::Conflict),
-        FaultKind::Lapse | FaultKind::Cancel | FaultKind::Revoke => on_hold(world, kind, draw),
+        FaultKind::Lapse => lapse(world, draw).into_iter().collect(),
+        FaultKind::Cancel => cancel(world, draw).into_iter().collect(),
+        FaultKind::Revoke => revoke(world, draw).into_iter().collect(),
         FaultKind::Retry => retries(world),
         FaultKind::Reuse => {
             let dead = world.processes().filter(|(_, process)| !process.lives());
@@ -311,33 +313,37 @@ fn each_arbiter(world: &World, event: fn(ArbiterIndex) -> Event) -> Vec<Strike> 
         .collect()
 }
 
-/// What an operator does to the job; now and then to one that is over already.
-fn on_hold(world: &World, kind: FaultKind, draw: &mut Draw) -> Vec<Strike> {
-    let Some(hold) = world.committed().hold() else {
-        return Vec::new();
-    };
-    let grant = match hold.grant {
+/// The grant that an operator's order names: the job's, and now and then one that is over.
+fn named(hold: &Hold, draw: &mut Draw) -> GrantId {
+    match hold.grant {
         GrantId(number @ 2..) if draw.chance(100) => GrantId(number - 1),
         grant => grant,
+    }
+}
+
+fn lapse(world: &World, draw: &mut Draw) -> Option<Strike> {
+    let offer = world.committed().hold().filter(|hold| !hold.is_started())?;
+    Some(Strike::lasting(Event::Lapse(named(offer, draw))))
+}
+
+fn cancel(world: &World, draw: &mut Draw) -> Option<Strike> {
+    let then = if draw.chance(500) {
+        Then::Again
+    } else {
+        Then::Block
     };
-    let event = match kind {
-        FaultKind::Lapse if hold.is_started() => return Vec::new(),
-        FaultKind::Lapse => Event::Lapse(grant),
-        FaultKind::Cancel => Event::Cancel {
-            grant,
-            then: if draw.chance(500) {
-                Then::Again
-            } else {
-                Then::Block
-            },
-            reason: "operator".into(),
-        },
-        _ => Event::Revoke {
-            grant,
-            reason: "operator".into(),
-        },
-    };
-    vec![Strike::lasting(event)]
+    Some(Strike::lasting(Event::Cancel {
+        grant: named(world.committed().hold()?, draw),
+        then,
+        reason: "operator".into(),
+    }))
+}
+
+fn revoke(world: &World, draw: &mut Draw) -> Option<Strike> {
+    Some(Strike::lasting(Event::Revoke {
+        grant: named(world.committed().hold()?, draw),
+        reason: "operator".into(),
+    }))
 }
 
 fn retries(world: &World) -> Vec<Strike> {
@@ -354,15 +360,14 @@ fn small(draw: &mut Draw, low: u64, high: u64) -> u32 {
     u32::try_from(draw.between(low, high)).expect("the bounds are small")
 }
 
-/// Can what ends a fault still happen? The rest has ended it already.
+/// Can what ends a fault still happen? It may have ended by itself.
 pub(super) fn still_ends(world: &World, event: &Event) -> bool {
-    let draining = |who: Who| world.process(who).host.executor().is_draining();
-    match event {
-        Event::Deadline(who) | Event::Undrain(who) => {
-            draining(*who) && world.permits(event).is_ok()
-        }
-        other => world.permits(other).is_ok(),
+    if let Event::Deadline(who) | Event::Undrain(who) = event
+        && !world.process(*who).host.executor().is_draining()
+    {
+        return false;
     }
+    world.permits(event).is_ok()
 }
 
 /// A local build of this process that another could wait for.

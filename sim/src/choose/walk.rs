@@ -14,6 +14,7 @@ use super::agenda::{Agenda, Item};
 use super::delays::Delays;
 use super::faults::{still_ends, strike};
 use super::workload::{Granted, Workload};
+use super::{Outcome, WalkReport};
 use crate::check::{Rest, Transition, Violation, check, rest};
 use crate::digest::Digest;
 use crate::draw::{Concern, Draw};
@@ -23,47 +24,23 @@ use crate::world::{ArbiterIndex, Event, Fact, World};
 /// How often a fault that finds nothing to hit is tried again.
 const TRIES_MAX: u32 = 20;
 
-/// What became of a walk.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WalkReport {
-    /// What made it, together with the settings and the protocol.
-    pub seed: u64,
-    /// Events, those of the rest included.
-    pub steps: usize,
-    /// The virtual time at which the faults ended, in microseconds.
-    pub virtual_time_us: u64,
-    /// Of all events.
-    pub digest: Digest,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// All events in order: applied to [`WalkReport::world`], they are the walk.
-    pub schedule: Vec<Event>,
-    /// After each event, the digest so far.
-    pub digests: Vec<Digest>,
-}
-
-/// How a walk ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// All properties held, and it converged.
-    Holds,
-    /// A property is broken.
-    Broken(Violation),
-}
-
 /// Walks once.
+#[must_use]
 pub fn walk(seed: u64, settings: &WalkSettings, protocol: &'static dyn Protocol) -> WalkReport {
     let mut walk = Walk::new(seed, settings, protocol);
-    let outcome = match walk.with_faults(settings.steps_max) {
-        Ok(()) => walk.to_rest(),
+    let survived = walk.with_faults(settings.steps_max);
+    let faults_end = walk.log.schedule.len();
+    let outcome = match survived {
+        Ok(()) => walk.heal_and_rest(),
         Err(violation) => Outcome::Broken(violation),
     };
     WalkReport {
         seed,
-        steps: walk.log.schedule.len(),
+        faults_end,
         virtual_time_us: walk.now_us,
         digest: walk.log.digest,
         outcome,
+        setup: walk.world.setup().clone(),
         schedule: walk.log.schedule,
         digests: walk.log.digests,
     }
@@ -237,7 +214,7 @@ impl Walk {
     }
 
     /// All faults end; calm from here.
-    fn to_rest(&mut self) -> Outcome {
+    fn heal_and_rest(&mut self) -> Outcome {
         if let Err(violation) = self.step(&Event::Heal) {
             return Outcome::Broken(violation);
         }
