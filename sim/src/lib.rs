@@ -1,7 +1,12 @@
 //! A deterministic world for `handover-core`, and the language in which its races are told.
 
 pub mod check;
+pub mod choose;
 pub mod digest;
+pub mod draw;
 pub mod scenario;
+pub mod suite;
 pub mod variants;
 pub mod world;
+
+pub use suite::{SuiteFailed, SuiteReport, check_dir};

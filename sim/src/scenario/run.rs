@@ -1,5 +1,7 @@
 //! The script: a scenario run under one protocol.
 
+use std::collections::BTreeSet;
+
 use handover_core::Priority;
 
 use super::events::{NoEvent, event_of};
@@ -130,6 +132,8 @@ struct Script {
     steps: usize,
     digest: Digest,
     broken: Option<(usize, Violation)>,
+    /// The properties that were said to be broken; each is said once.
+    told: BTreeSet<Property>,
     failures: Vec<Failure>,
     stale: Vec<Stale>,
     /// What the last command brought about.
@@ -152,6 +156,7 @@ impl Script {
             steps: 0,
             digest: Digest::new(),
             broken: None,
+            told: BTreeSet::new(),
             failures: Vec::new(),
             stale: Vec::new(),
             last: Vec::new(),
@@ -243,15 +248,17 @@ impl Script {
     }
 
     fn go_calmly(&mut self, line: usize) {
-        self.calm = true;
         for _ in 0..CALM_MAX {
             let Some(event) = self.world.next_calm() else {
-                self.calm = false;
                 return;
             };
-            self.step(&event, line);
+            self.calm = true;
+            let holds = self.step(&event, line);
+            self.calm = false;
+            if !holds {
+                return self.say("(rests here, since a property is broken)".to_owned());
+            }
         }
-        self.calm = false;
         let why = format!("after {CALM_MAX} calm steps it still goes on");
         self.note_broken(
             line,
@@ -262,8 +269,8 @@ impl Script {
         );
     }
 
-    /// One atomic step: applied, judged, told.
-    fn step(&mut self, event: &Event, line: usize) {
+    /// One atomic step: applied, judged, told. Says whether all properties held.
+    fn step(&mut self, event: &Event, line: usize) -> bool {
         let before = self.world.clone();
         let name = before.name_of(event);
         let mut facts = Vec::new();
@@ -279,10 +286,11 @@ impl Script {
             facts: &facts,
             after: &self.world,
         };
-        if let Err(violation) = check::check(&step) {
-            self.note_broken(line, violation);
-        }
+        let judged = check::check(&step);
         self.last.extend(facts);
+        judged
+            .map_err(|violation| self.note_broken(line, violation))
+            .is_ok()
     }
 
     /// On the way to rest only what changes something is told.
@@ -336,7 +344,9 @@ impl Script {
     }
 
     fn note_broken(&mut self, line: usize, violation: Violation) {
-        self.say(format!("BROKEN {violation}"));
+        if self.told.insert(violation.property) {
+            self.say(format!("BROKEN {violation}"));
+        }
         if self.broken.is_none() {
             self.broken = Some((line, violation));
         }

@@ -82,7 +82,9 @@ impl Arbiter {
 
 impl World {
     /// Folds an input until it is committed or refused: a lost compare-and-set and a lost answer
-    /// both mean to drop the change, catch up by the store's changes, and fold again.
+    /// both mean to drop the change, catch up by the store's changes, and fold again. So does a
+    /// refusal of an arbiter that is behind, whom no compare-and-set corrects: to it, what follows
+    /// from a change that it has not seen looks like what no correct host says.
     pub(super) fn fold(
         &mut self,
         index: ArbiterIndex,
@@ -95,6 +97,10 @@ impl World {
             let folded = self.protocol().fold(&arbiter.applied, &input, suspects);
             let change = match folded {
                 Ok(change) => change,
+                Err(_) if arbiter.applied.revision() < self.committed().revision() => {
+                    self.catch_up(index);
+                    continue;
+                }
                 Err(refusal) => {
                     let refused = Fact::Refused {
                         arbiter: index,

@@ -1,6 +1,6 @@
 //! What can happen: by itself (calm), and at all.
 
-use handover_core::{Effect, ExecutorEffect, Phase, Work};
+use handover_core::{Effect, ExecutorEffect, Phase, Revision, Work};
 
 use super::apply::{NotEnabled, absent};
 use super::{
@@ -39,8 +39,9 @@ impl World {
         for (who, process) in self.processes() {
             push_builds(who, process, &mut events);
         }
-        for (who, _) in self.processes() {
-            for direction in [Direction::ToRecord, Direction::FromRecord] {
+        // News first: it may be the answer to the word that would be said again.
+        for direction in [Direction::FromRecord, Direction::ToRecord] {
+            for (who, _) in self.processes() {
                 if self.has_to_repeat(Wire { who, direction }) {
                     events.push(Event::Repeat(Wire { who, direction }));
                 }
@@ -87,11 +88,7 @@ impl World {
     /// Is it yet to be said that this dead process has ended?
     fn may_declare_gone(&self, process: &Process) -> bool {
         let id = process.host.id();
-        let committed = self.committed();
-        !committed.is_gone(id)
-            && !self
-                .processes()
-                .any(|(_, other)| other.lives() && other.host.id() == id)
+        !self.committed().is_gone(id) && !self.is_lived(id)
     }
 
     /// Can this event happen here?
@@ -234,8 +231,8 @@ impl World {
                 ensure(process.host.statement().is_some(), "it has said nothing")
             }
             Direction::FromRecord => {
-                let newest = &self.link(wire.who).newest;
-                ensure(newest.is_some(), "no view was published for it")
+                let published = self.committed().revision() > Revision(0);
+                ensure(published, "nothing was ever published")
             }
         }
     }

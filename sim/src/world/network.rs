@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use handover_core::{Statement, View};
+use handover_core::{Revision, Statement, View};
 use serde::Serialize;
 
 use super::{ArbiterIndex, Direction, Fact, Lost, Who, Wire, World};
@@ -205,7 +205,7 @@ impl World {
                     && !self.will_be_acknowledged(wire.who)
             }
             Direction::FromRecord => {
-                let read = process.shown.as_ref().map(|view| view.revision);
+                let read = self.read_revision(wire.who);
                 link.views.is_empty()
                     && link.newest.as_ref().is_some_and(|view| {
                         Some(view.revision) > read && view.host == *process.host.id()
@@ -224,7 +224,28 @@ impl World {
     }
 
     fn has_unread_news(&self, who: Who) -> bool {
-        let read = self.process(who).shown.as_ref().map(|view| view.revision);
+        let read = self.read_revision(who);
         self.link(who).newest.as_ref().map(|view| view.revision) > read
+    }
+
+    /// What it has read under its present identity.
+    fn read_revision(&self, who: Who) -> Option<Revision> {
+        let process = self.process(who);
+        let shown = process.shown.as_ref();
+        let own = shown.filter(|view| view.host == *process.host.id());
+        own.map(|view| view.revision)
+    }
+
+    /// Whoever begins, or begins anew, finds what was published before: it is repeated to it until
+    /// it is read (Dr1), unless something newer comes first.
+    pub(super) fn find_published(&mut self, who: Who) {
+        let published = self.arbiters.iter().filter(|arbiter| !arbiter.unpublished);
+        let record = published
+            .map(|arbiter| &arbiter.applied)
+            .max_by_key(|record| record.revision())
+            .filter(|record| record.revision() > Revision(0));
+        let host = &self.process(who).host;
+        let view = record.map(|record| Arc::new(record.view_for(host.id(), host.version())));
+        self.link_mut(who).newest = view;
     }
 }

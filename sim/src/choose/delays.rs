@@ -1,0 +1,122 @@
+//! How long each thing takes, in microseconds of virtual time.
+
+use crate::draw::{Concern, Draw};
+use crate::world::{Direction, Event, Who, World};
+
+/// From `min` to `min + spread`, all equally likely.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    min_us: u64,
+    spread_us: u64,
+}
+
+impl Span {
+    /// A span of its own, between 2^6 and 2^13 times `unit_us`, with a spread up to seven times as
+    /// wide: links differ by orders of magnitude, and so do their jitters.
+    fn drawn(draw: &mut Draw, unit_us: u64) -> Self {
+        let min_us = unit_us << draw.below(8);
+        Self {
+            min_us,
+            spread_us: min_us * draw.below(8),
+        }
+    }
+
+    fn draw(self, draw: &mut Draw) -> u64 {
+        draw.between(self.min_us, self.min_us + self.spread_us)
+    }
+}
+
+/// What is particular to a place: its links and its pace.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    to_record: Span,
+    from_record: Span,
+    /// A step of its driver.
+    step: Span,
+    /// A chunk of a build, or its end.
+    build: Span,
+    /// How long its silence is borne before something is sent again.
+    patience: Span,
+}
+
+/// How long each thing takes in one run.
+#[derive(Clone, Debug)]
+pub(super) struct Delays {
+    draw: Draw,
+    /// By place, in the order of the setup.
+    places: Vec<Pace>,
+    /// The place of each process.
+    place_of: Vec<usize>,
+    /// From a commit to its publication.
+    publish: Span,
+    /// From an end to the word that it has ended.
+    detection: Span,
+}
+
+impl Delays {
+    pub(super) fn new(seed: u64, places: usize) -> Self {
+        let mut draw = Draw::new(seed, Concern::Delays);
+        let publish = Span::drawn(&mut draw, 10);
+        let detection = Span::drawn(&mut draw, 2_000);
+        let places = (0..places)
+            .map(|_| Pace {
+                to_record: Span::drawn(&mut draw, 50),
+                from_record: Span::drawn(&mut draw, 50),
+                step: Span::drawn(&mut draw, 10),
+                build: Span::drawn(&mut draw, 500),
+                patience: Span::drawn(&mut draw, 1_000),
+            })
+            .collect();
+        Self {
+            draw,
+            places,
+            place_of: Vec::new(),
+            publish,
+            detection,
+        }
+    }
+
+    /// How long until an event happens that has just become possible.
+    pub(super) fn draw(&mut self, world: &World, event: &Event) -> u64 {
+        let (span, slowed) = match event {
+            Event::Publish(_) => (self.publish, None),
+            Event::Gone(_) => (self.detection, None),
+            Event::Deliver { from, .. } => (self.pace(world, *from).to_record, None),
+            Event::Read(who) => {
+                let pace = self.pace(world, *who);
+                let step = pace.step.draw(&mut self.draw) * factor(world, *who);
+                return pace.from_record.draw(&mut self.draw) + step;
+            }
+            Event::Repeat(wire) => (self.pace(world, wire.who).patience, repeater(*wire)),
+            Event::Step { who, .. } | Event::Plan { who, .. } => {
+                (self.pace(world, *who).step, Some(*who))
+            }
+            Event::SignOff { who, .. }
+            | Event::BuildEnds { who, .. }
+            | Event::BuildStops { who, .. } => (self.pace(world, *who).build, Some(*who)),
+            other => unreachable!("{other:?} does not happen by itself"),
+        };
+        span.draw(&mut self.draw) * slowed.map_or(1, |who| factor(world, who))
+    }
+
+    fn pace(&mut self, world: &World, who: Who) -> Pace {
+        let places = &world.setup().places;
+        for (_, process) in world.processes().skip(self.place_of.len()) {
+            let place = places.iter().position(|place| place.name == process.name);
+            self.place_of.push(place.expect("processes live at places"));
+        }
+        self.places[self.place_of[usize::from(who.0)]]
+    }
+}
+
+/// The host repeats its statement at its own pace, the record its views.
+fn repeater(wire: crate::world::Wire) -> Option<Who> {
+    match wire.direction {
+        Direction::ToRecord => Some(wire.who),
+        Direction::FromRecord => None,
+    }
+}
+
+fn factor(world: &World, who: Who) -> u64 {
+    u64::from(world.process(who).slow.max(1))
+}

@@ -1,0 +1,16 @@
+//! Who picks the next event.
+//!
+//! A world offers what can happen; a chooser decides what does. A script is a scenario file; calm
+//! is the first of [`World::calm_events`](crate::world::World::calm_events), which
+//! [`rest`](crate::check::rest) follows; a [`walk()`] draws from a seed and lets virtual time decide.
+
+mod agenda;
+mod delays;
+mod faults;
+mod settings;
+mod walk;
+mod workload;
+
+pub use faults::FaultKind;
+pub use settings::WalkSettings;
+pub use walk::{Outcome, WalkReport, walk};

@@ -1,0 +1,134 @@
+//! What a walk is made of: the bounds that all seeds share, and what one seed makes of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use handover_core::Version;
+
+use super::FaultKind;
+use crate::draw::Draw;
+use crate::variants::Protocol;
+use crate::world::{Place, Setup};
+
+/// The bounds that all seeds of a set of walks share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WalkSettings {
+    /// Places, 1 to 64, each with a process of the first version at the start.
+    pub hosts: u8,
+    /// Versions that the places roll through, at least 1.
+    pub versions: u8,
+    /// Chunks of a build, at most; each seed draws how many.
+    pub chunks: u8,
+    /// Slots of an executor, at most, at least 1; each seed draws how many for each place.
+    pub slots: u32,
+    /// Arbiters over the record, at most: 1 or 2; each seed draws how many.
+    pub arbiters: u8,
+    /// Builds that are submitted to executors, at most; each seed draws how many.
+    pub local_builds: u32,
+    /// How often each kind of fault is tried, at most; each seed draws how often.
+    pub faults: BTreeMap<FaultKind, u32>,
+    /// Steps after which the faults end, whatever is left to do.
+    pub steps_max: usize,
+    /// The virtual time in which wishes and faults begin, in microseconds.
+    pub span_us: u64,
+}
+
+impl WalkSettings {
+    /// A rolling update of 5 hosts from one version to the next, with every fault that the protocol
+    /// stands up to: all but [`FaultKind::Reuse`], which breaks the driver's part (Dr4).
+    #[must_use]
+    pub fn rolling_update() -> Self {
+        let faults = FaultKind::ALL
+            .iter()
+            .filter(|kind| **kind != FaultKind::Reuse)
+            .map(|kind| (*kind, 3));
+        Self {
+            hosts: 5,
+            versions: 2,
+            chunks: 3,
+            slots: 2,
+            arbiters: 2,
+            local_builds: 6,
+            faults: faults.collect(),
+            steps_max: 3_000,
+            span_us: 400_000,
+        }
+    }
+
+    /// The same without any fault: what must go well before anything else is asked.
+    #[must_use]
+    pub fn without_faults(mut self) -> Self {
+        self.faults.clear();
+        self
+    }
+
+    /// What this seed makes of the settings (swarm testing): a run in which some faults never
+    /// happen finds what a run in which all do hides.
+    pub(super) fn draft(&self, workload: &mut Draw, faults: &mut Draw) -> Draft {
+        let places = (0..self.hosts).map(|index| Place {
+            slots: u32::try_from(workload.between(1, u64::from(self.slots.max(1))))
+                .expect("at most a u32"),
+            pinned: workload.chance(100),
+            ..Place::new(&place_name(index), version_name(0).as_str())
+        });
+        let places: Vec<Place> = places.collect();
+        let chunks = workload.between(0, u64::from(self.chunks));
+        let arbiters = workload.between(1, u64::from(self.arbiters.clamp(1, 2)));
+        let local_builds = workload.between(0, u64::from(self.local_builds));
+        let draft_of = |(kind, most): (&FaultKind, &u32)| {
+            let wanted = faults.chance(500);
+            let times = faults.between(1, u64::from((*most).max(1)));
+            let times = u32::try_from(times).expect("at most a u32");
+            (*kind, if wanted { times.min(*most) } else { 0 })
+        };
+        Draft {
+            faults: self.faults.iter().map(draft_of).collect(),
+            places,
+            chunks: (1..=chunks)
+                .map(|number| format!("c{number}").as_str().into())
+                .collect(),
+            arbiters: u8::try_from(arbiters).expect("1 or 2"),
+            local_builds: u32::try_from(local_builds).expect("at most a u32"),
+        }
+    }
+}
+
+/// What one seed makes of the settings.
+#[derive(Clone, Debug)]
+pub(super) struct Draft {
+    /// The places, in order.
+    pub places: Vec<Place>,
+    /// The plan of each build.
+    pub chunks: BTreeSet<handover_core::Chunk>,
+    /// 1 or 2.
+    pub arbiters: u8,
+    /// Builds that are submitted.
+    pub local_builds: u32,
+    /// How often each kind of fault is tried.
+    pub faults: BTreeMap<FaultKind, u32>,
+}
+
+impl Draft {
+    /// The world that it begins with.
+    pub(super) fn setup(&self, protocol: &'static dyn Protocol) -> Setup {
+        Setup {
+            places: self.places.clone(),
+            chunks: self.chunks.clone(),
+            arbiters: self.arbiters,
+            protocol,
+        }
+    }
+}
+
+/// `v1`, `v2`, ...
+pub(super) fn version_name(index: u8) -> Version {
+    format!("v{}", u32::from(index) + 1).as_str().into()
+}
+
+/// `a` to `z`, then `h27` and so on.
+fn place_name(index: u8) -> String {
+    if index < 26 {
+        char::from(b'a' + index).to_string()
+    } else {
+        format!("h{}", u32::from(index) + 1)
+    }
+}
