@@ -38,13 +38,13 @@ pub(super) fn walk(count: u64, mut seen: impl FnMut()) -> Walks {
     let mut walks = Walks::default();
     for seed in 0..count {
         let report = choose::walk(seed, &settings, &Current);
-        walks.steps += report.steps;
+        walks.steps += report.steps();
         walks.digests.push(report.digest);
         if let Outcome::Broken(violation) = &report.outcome {
             walks.failed.push(FailedWalk {
                 seed,
                 violation: violation.clone(),
-                steps: report.steps,
+                steps: report.steps(),
                 digest: report.digest,
                 scenario: found::scenario(&report, violation).to_string(),
                 path: None,
