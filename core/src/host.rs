@@ -518,7 +518,7 @@ impl Host {
             self.wait_for_slot();
             changed = true;
         }
-        // Read anew: it may have declined in this very call.
+        // Not `phase`: an offer may just have been declined.
         let waits = self.candidate.phase() == Phase::StoodDown
             && self.wanted
             && !self.executor.is_draining()

@@ -5,5 +5,8 @@ pub mod choose;
 pub mod digest;
 pub mod draw;
 pub mod scenario;
+pub mod suite;
 pub mod variants;
 pub mod world;
+
+pub use suite::{SuiteFailed, SuiteReport, check_dir};

@@ -325,7 +325,12 @@ impl Executor {
             self.state.hand_slot(&work, false);
         }
         waiting.sort();
-        let mut waiting = waiting.into_iter().peekable();
+        let bar = self.first_enqueuing();
+        let in_turn = |place: u64| bar.is_none_or(|bar| place < bar);
+        let mut waiting = waiting
+            .into_iter()
+            .take_while(|(place, _)| in_turn(*place))
+            .peekable();
         while self.state.free > 0 {
             let first = waiting.peek().map(|(place, _)| *place);
             if let CandidateWait::Waiting {
@@ -333,6 +338,7 @@ impl Executor {
                 parked: false,
             } = self.state.candidate
                 && first.is_none_or(|first| place < first)
+                && in_turn(place)
             {
                 self.state.candidate = CandidateWait::Handed {
                     place,
@@ -345,5 +351,15 @@ impl Executor {
             }
             self.state.free -= 1;
         }
+    }
+
+    /// The first place that is taken and not yet written down: nobody behind it is handed a slot,
+    /// or a build that a crash had cut would be overtaken by a younger one while its row is
+    /// rewritten (Ex4, Ex5).
+    fn first_enqueuing(&self) -> Option<u64> {
+        let tasks = self.state.tasks.values();
+        let enqueuing =
+            tasks.filter(|task| task.stage == Stage::Enqueuing && !self.waits_for_parent(task));
+        enqueuing.map(|task| task.entry.place).min()
     }
 }

@@ -8,12 +8,14 @@
 
 mod arbiter;
 mod cluster;
+mod driven;
 mod pair;
 mod property;
 mod walk;
 
 pub(crate) use arbiter::{Arbiter, accepted, asking, building, chunks, finished, host, signed};
 pub(crate) use cluster::{Cluster, Fold};
+pub(crate) use driven::Driven;
 pub(crate) use pair::Pair;
 pub(crate) use property::{Tally, property};
 pub(crate) use walk::{Step, walks};

@@ -21,7 +21,9 @@ impl World {
             if process.lives() {
                 self.examine_host(who, process, &mut stuck);
                 self.examine_builds(who, process, &mut stuck);
-            } else if self.committed().line(process.host.id()).is_some() {
+            } else if self.committed().line(process.host.id()).is_some()
+                && !self.is_lived(process.host.id())
+            {
                 stuck.push(Stuck(format!(
                     "{} has ended, and the record still counts on it",
                     self.label(who)

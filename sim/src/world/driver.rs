@@ -120,7 +120,9 @@ impl World {
         let process = Process::new(place.name.clone(), host, ledger.unwrap_or_default());
         self.processes.push(Arc::new(process));
         self.links.push(Arc::new(Link::default()));
-        Who::from(self.processes.len() - 1)
+        let who = Who::from(self.processes.len() - 1);
+        self.find_published(who);
+        who
     }
 
     /// Carries an order out, and says so.
@@ -163,6 +165,11 @@ impl World {
                 process.artifacts.insert(work.clone());
             }
             ExecutorEffect::Drained { end, .. } => {
+                if !process.host.is_drained() {
+                    // It was, when the order was given; since then it has spoken, or has work again.
+                    self.answer(who, order, Acknowledgement::Failed, facts);
+                    return;
+                }
                 if *end != EndAction::Nothing {
                     process.life = Life::Exited;
                     process.orders.clear();
@@ -174,13 +181,22 @@ impl World {
             | ExecutorEffect::Remove { .. }
             | ExecutorEffect::Release { .. } => {}
         }
-        let acknowledged = Effect::Executor(order.clone());
-        self.with_host(who, facts, |host| {
-            host.acknowledge(&acknowledged, Acknowledgement::Done);
-        });
+        self.answer(who, order, Acknowledgement::Done, facts);
         protocol.performed(self.process_mut(who), order);
         self.note_debt(who, order);
         self.stop_what_never_ran(who, order, facts);
+    }
+
+    /// Dr3.
+    fn answer(
+        &mut self,
+        who: Who,
+        order: &ExecutorEffect,
+        outcome: Acknowledgement,
+        facts: &mut Vec<Fact>,
+    ) {
+        let effect = Effect::Executor(order.clone());
+        self.with_host(who, facts, |host| host.acknowledge(&effect, outcome));
     }
 
     /// A build that was told to stop although nothing of it runs has stopped.
@@ -334,6 +350,7 @@ impl World {
         });
         let id = self.process(who).host.id().clone();
         facts.insert(at, Fact::CameBack { who, before, id });
+        self.find_published(who);
     }
 
     /// The process dies with all that it had in memory; its disk and its messages stay.
@@ -375,14 +392,11 @@ impl Process {
         }
     }
 
-    /// An order for a plan is void once the candidate plans for another offer, or for none; the end
-    /// action of a drain, once the host is not drained any more: an undrain has overtaken it.
+    /// An order for a plan is void once the candidate plans for another offer, or for none.
     fn forget_void_orders(&mut self) {
         let phase = self.phase();
-        let drained = self.host.is_drained();
         self.orders.retain(|order| match order {
             Effect::MakePlan { grant } => phase == handover_core::Phase::Planning { grant: *grant },
-            Effect::Executor(ExecutorEffect::Drained { .. }) => drained,
             Effect::Return { .. } | Effect::Alarm(_) | Effect::Executor(_) => true,
         });
     }

@@ -39,7 +39,7 @@ impl World {
         for (who, process) in self.processes() {
             push_builds(who, process, &mut events);
         }
-        // Views first: what a host has not read may be that it is not listened to any more.
+        // News first: it may be the answer to the word that would be said again.
         for direction in [Direction::FromRecord, Direction::ToRecord] {
             for (who, _) in self.processes() {
                 if self.has_to_repeat(Wire { who, direction }) {
@@ -88,11 +88,7 @@ impl World {
     /// Is it yet to be said that this dead process has ended?
     fn may_declare_gone(&self, process: &Process) -> bool {
         let id = process.host.id();
-        let committed = self.committed();
-        !committed.is_gone(id)
-            && !self
-                .processes()
-                .any(|(_, other)| other.lives() && other.host.id() == id)
+        !self.committed().is_gone(id) && !self.is_lived(id)
     }
 
     /// Can this event happen here?

@@ -235,6 +235,13 @@ impl World {
             .last()
     }
 
+    /// Does a process live under this identity? One that has died under it may not be the only one
+    /// that had it, where a boot has reused a number.
+    fn is_lived(&self, id: &HostId) -> bool {
+        self.processes()
+            .any(|(_, process)| process.lives() && process.host.id() == id)
+    }
+
     /// The parts of an actor that a digest covers, each as something that serializes canonically.
     pub(crate) fn part(&self, part: Part) -> PartRef<'_> {
         match part {

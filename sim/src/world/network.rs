@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use handover_core::{Record, Revision, Statement, View};
+use handover_core::{Revision, Statement, View};
 use serde::Serialize;
 
 use super::{ArbiterIndex, Direction, Fact, Lost, Who, Wire, World};
@@ -61,7 +61,7 @@ impl World {
         }
     }
 
-    /// A wrong protocol takes its own silence for acknowledged, and the job for done.
+    /// A wrong protocol takes its own silence for acknowledged.
     fn forge_acknowledgement(&mut self, who: Who, facts: &mut Vec<Fact>) {
         let process = self.process(who);
         let seq = process.host.candidate().seq();
@@ -70,7 +70,6 @@ impl World {
         };
         let revision = view.revision.next();
         self.with_host(who, facts, |host| {
-            host.stand_down_after();
             // The candidate has just held an older view, so it takes this one.
             let _ = host.handle_view(View {
                 acknowledged: Some(seq),
@@ -180,7 +179,11 @@ impl World {
                 }
             }
             Direction::FromRecord => {
-                let view = self.newest_view(who);
+                let view = self
+                    .link(who)
+                    .newest
+                    .clone()
+                    .expect("enabled only with a view");
                 self.send_view(who, view, facts);
             }
         }
@@ -202,46 +205,13 @@ impl World {
                     && !self.will_be_acknowledged(wire.who)
             }
             Direction::FromRecord => {
-                let read = process.shown.as_ref().map(|view| view.revision);
-                let published = self.published_for(wire.who);
+                let read = self.read_revision(wire.who);
                 link.views.is_empty()
-                    && published.map_or_else(
-                        || self.has_news_for_the_new(),
-                        |view| Some(view.revision) > read,
-                    )
+                    && link.newest.as_ref().is_some_and(|view| {
+                        Some(view.revision) > read && view.host == *process.host.id()
+                    })
             }
         }
-    }
-
-    /// The newest view that was published for the host under its present identity.
-    fn published_for(&self, who: Who) -> Option<&Arc<View>> {
-        let newest = self.link(who).newest.as_ref();
-        newest.filter(|view| view.host == *self.process(who).host.id())
-    }
-
-    /// A host that is new, and for whom nothing was published yet, is given the record as it is:
-    /// where nobody says anything any more it would wait for ever.
-    fn has_news_for_the_new(&self) -> bool {
-        let waits = self.arbiters.iter().any(|arbiter| arbiter.unpublished);
-        !waits && self.newest_applied().revision() > Revision(0)
-    }
-
-    fn newest_view(&self, who: Who) -> Arc<View> {
-        let host = &self.process(who).host;
-        self.published_for(who).cloned().unwrap_or_else(|| {
-            let view = self.newest_applied().view_for(host.id(), host.version());
-            Arc::new(view)
-        })
-    }
-
-    fn newest_applied(&self) -> &Record {
-        let mut newest = &self.arbiters[0].applied;
-        for arbiter in &self.arbiters {
-            if arbiter.applied.revision() > newest.revision() {
-                newest = &arbiter.applied;
-            }
-        }
-        newest
     }
 
     /// The record has folded the present word, and the news of it is on its way.
@@ -254,7 +224,28 @@ impl World {
     }
 
     fn has_unread_news(&self, who: Who) -> bool {
-        let read = self.process(who).shown.as_ref().map(|view| view.revision);
+        let read = self.read_revision(who);
         self.link(who).newest.as_ref().map(|view| view.revision) > read
+    }
+
+    /// What it has read under its present identity.
+    fn read_revision(&self, who: Who) -> Option<Revision> {
+        let process = self.process(who);
+        let shown = process.shown.as_ref();
+        let own = shown.filter(|view| view.host == *process.host.id());
+        own.map(|view| view.revision)
+    }
+
+    /// Whoever begins, or begins anew, finds what was published before: it is repeated to it until
+    /// it is read (Dr1), unless something newer comes first.
+    pub(super) fn find_published(&mut self, who: Who) {
+        let published = self.arbiters.iter().filter(|arbiter| !arbiter.unpublished);
+        let record = published
+            .map(|arbiter| &arbiter.applied)
+            .max_by_key(|record| record.revision())
+            .filter(|record| record.revision() > Revision(0));
+        let host = &self.process(who).host;
+        let view = record.map(|record| Arc::new(record.view_for(host.id(), host.version())));
+        self.link_mut(who).newest = view;
     }
 }
