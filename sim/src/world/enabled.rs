@@ -231,9 +231,8 @@ impl World {
                 ensure(process.host.statement().is_some(), "it has said nothing")
             }
             Direction::FromRecord => {
-                let published = self.link(wire.who).newest.is_some();
-                let begun = self.committed().revision() > Revision(0);
-                ensure(published || begun, "nothing was ever published")
+                let published = self.committed().revision() > Revision(0);
+                ensure(published, "nothing was ever published")
             }
         }
     }
