@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use handover_core::{Change, Input, Record, Refusal, Remark, Revision};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::{ArbiterIndex, Fact, Who, World};
 
@@ -12,14 +12,18 @@ use super::{ArbiterIndex, Fact, Who, World};
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Store {
     committed: Arc<Record>,
-    /// The changes that some arbiter has not applied, oldest first.
+    /// The changes that some arbiter has not applied, oldest first. Of them the digest needs only
+    /// how many there are: each was part of it when it was committed.
+    #[serde(serialize_with = "length")]
     changes: VecDeque<Arc<Change>>,
 }
 
 /// A process that folds; where the record lives is no matter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Arbiter {
-    /// The record as it knows it to be committed.
+    /// The record as it knows it to be committed. For the digest its revision says it all: only one
+    /// record was ever committed under it, and was part of the digest then.
+    #[serde(serialize_with = "revision")]
     pub applied: Arc<Record>,
     /// It has applied what it has not published.
     pub unpublished: bool,
@@ -29,6 +33,14 @@ pub struct Arbiter {
     pub conflict_next: bool,
     /// Its next commit is done, and the answer is lost.
     pub unknown_next: bool,
+}
+
+fn length<S: Serializer>(changes: &VecDeque<Arc<Change>>, to: S) -> Result<S::Ok, S::Error> {
+    changes.len().serialize(to)
+}
+
+fn revision<S: Serializer>(record: &Record, to: S) -> Result<S::Ok, S::Error> {
+    record.revision().serialize(to)
 }
 
 impl Store {

@@ -392,14 +392,11 @@ impl Process {
         }
     }
 
-    /// An order for a plan is void once the candidate plans for another offer, or for none; the end
-    /// action of a drain, once the host is not drained any more: an undrain has overtaken it.
+    /// An order for a plan is void once the candidate plans for another offer, or for none.
     fn forget_void_orders(&mut self) {
         let phase = self.phase();
-        let drained = self.host.is_drained();
         self.orders.retain(|order| match order {
             Effect::MakePlan { grant } => phase == handover_core::Phase::Planning { grant: *grant },
-            Effect::Executor(ExecutorEffect::Drained { .. }) => drained,
             Effect::Return { .. } | Effect::Alarm(_) | Effect::Executor(_) => true,
         });
     }
