@@ -85,7 +85,7 @@ fn fault(world: &World, draw: &mut impl Rng) -> Event {
     let arbiter = ArbiterIndex::from(draw.random_range(0..world.arbiters().count()));
     let works = world.process(who).builds.keys();
     let work = works.last().cloned().unwrap_or(Work::Granted(grant));
-    match draw.random_range(0..30) {
+    match draw.random_range(0..31) {
         0..2 => Event::Crash(who),
         2 => Event::Gone(who),
         3..5 => Event::Lose(wire),
@@ -131,7 +131,8 @@ fn fault(world: &World, draw: &mut impl Rng) -> Event {
         },
         26 => Event::Reask(who),
         27 => Event::Stale { who, behind: 1 },
-        28 => Event::Overlap {
+        28 => Event::Reuse(who),
+        29 => Event::Overlap {
             name: world.process(who).name.clone(),
             version: None,
         },
@@ -152,13 +153,11 @@ fn next(world: &World, draw: &mut impl Rng) -> Option<Event> {
         return None;
     }
     let event = calm.swap_remove(draw.random_range(0..calm.len()));
-    Some(match event {
-        Event::Deliver { from, .. } => Event::Deliver {
-            from,
-            to: ArbiterIndex::from(draw.random_range(0..world.arbiters().count())),
-        },
-        other => other,
-    })
+    let Event::Deliver { from, .. } = event else {
+        return Some(event);
+    };
+    let to = ArbiterIndex::from(draw.random_range(0..world.arbiters().count()));
+    Some(Event::Deliver { from, to })
 }
 
 fn walk(seed: u64, steps: usize) -> Result<(), String> {

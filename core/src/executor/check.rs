@@ -65,8 +65,8 @@ impl Executor {
             );
         }
         assert!(
-            self.state.free == 0 || !waits_unparked,
-            "a free slot goes to whoever waits for one, at once"
+            self.state.free == 0 || !waits_unparked || self.first_enqueuing().is_some(),
+            "a free slot goes at once to whoever waits for one, but never past an earlier place"
         );
         assert!(
             !self.state.reserved || self.state.candidate == CandidateWait::Absent,

@@ -356,7 +356,7 @@ impl Executor {
     /// The first place that is taken and not yet written down: nobody behind it is handed a slot,
     /// or a build that a crash had cut would be overtaken by a younger one while its row is
     /// rewritten (Ex4, Ex5).
-    fn first_enqueuing(&self) -> Option<u64> {
+    pub(super) fn first_enqueuing(&self) -> Option<u64> {
         let tasks = self.state.tasks.values();
         let enqueuing =
             tasks.filter(|task| task.stage == Stage::Enqueuing && !self.waits_for_parent(task));

@@ -9,6 +9,7 @@
 mod arbiter;
 mod cluster;
 mod driven;
+mod hosts;
 mod pair;
 mod property;
 mod walk;
@@ -16,6 +17,7 @@ mod walk;
 pub(crate) use arbiter::{Arbiter, accepted, asking, building, chunks, finished, host, signed};
 pub(crate) use cluster::{Cluster, Fold};
 pub(crate) use driven::Driven;
+pub(crate) use hosts::{Hosts, SLOTS};
 pub(crate) use pair::Pair;
 pub(crate) use property::{Tally, property};
 pub(crate) use walk::{Step, walks};

@@ -43,6 +43,8 @@ pub mod single_builder;
 pub mod slot_held_once;
 pub mod stale_is_no_effect;
 pub mod superseded_stops;
+#[cfg(test)]
+mod testing;
 pub mod truthful_idle;
 
 use std::fmt;
@@ -196,3 +198,35 @@ impl fmt::Display for Violation {
 }
 
 impl std::error::Error for Violation {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Keyword;
+
+    #[test]
+    fn each_property_but_those_of_liveness_is_judged_once_in_the_order_of_the_design() {
+        let judged: Vec<Property> = SAFETY.iter().map(|(property, _)| *property).collect();
+        let safety = |property: &Property| match property {
+            Property::NoWedge | Property::NoLivelock => false,
+            Property::SingleBuilder
+            | Property::ApprovalTruth
+            | Property::NoEviction
+            | Property::GateTruth
+            | Property::NoLostReport
+            | Property::StaleIsNoEffect
+            | Property::Settled
+            | Property::GrantsIncrease
+            | Property::SupersededStops
+            | Property::NoAlarm
+            | Property::QuietDrain
+            | Property::TruthfulIdle
+            | Property::SlotHeldOnce
+            | Property::Capacity
+            | Property::QueueKept
+            | Property::RecoveryExact => true,
+        };
+        let all = Property::ALL.iter().copied();
+        assert_eq!(judged, all.filter(safety).collect::<Vec<_>>());
+    }
+}

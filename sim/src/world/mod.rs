@@ -14,6 +14,8 @@ mod driver;
 mod enabled;
 mod event;
 mod fact;
+#[cfg(test)]
+mod handmade;
 mod naming;
 mod network;
 mod operator;
