@@ -232,7 +232,7 @@ impl World {
             }
             Direction::FromRecord => {
                 let newest = &self.link(wire.who).newest;
-                ensure(newest.is_some(), "no view was published for it")
+                ensure(newest.is_some(), "nothing was ever published for it")
             }
         }
     }
