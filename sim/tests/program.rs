@@ -527,6 +527,6 @@ repeat record -> b
     assert_eq!((ran.code, ran.stderr.as_str()), (3, ""));
     assert_has(
         &ran.stdout,
-        &["cannot happen: no view was published for it"],
+        &["cannot happen: nothing was ever published for it"],
     );
 }
