@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use handover_core::{Hold, HostId, Input, Record, Remark, View};
+use handover_core::{Gate, Hold, HostId, Input, Record, Remark, View};
 
 use crate::world::{ArbiterIndex, Fact, Lost, World};
 
@@ -80,14 +80,14 @@ pub(super) fn tell(world: &World, fact: &Fact) -> Option<String> {
             format!("record -> {}  {revision} is lost", label(*who))
         }
         Fact::Moved { who, from, to } => format!("{}  {from} -> {to}", label(*who)),
-        Fact::Gate { who, gate } => format!("{}  gate {gate}", label(*who)),
+        Fact::Gate { who, gate } => format!("{}  gate {}", label(*who), gate_label(world, gate)),
         Fact::Refused {
             arbiter,
             input,
             refusal,
         } => {
-            let input = input_label(world, input);
-            format!("{}  refuses {input}: {refusal}", arbiter_label(*arbiter))
+            let input = input_label(world, input, true);
+            format!("{}  {input}: {refusal}", arbiter_label(*arbiter))
         }
         Fact::Committed {
             arbiter,
@@ -213,7 +213,10 @@ fn tell_commit(
             news.push(format!("{version} has no verdict any more"));
         }
     }
-    let what = input.map_or_else(|| "settles".to_owned(), |input| input_label(world, input));
+    let what = input.map_or_else(
+        || "settles".to_owned(),
+        |input| input_label(world, input, false),
+    );
     let mut text = format!("{}  {what}", arbiter_label(arbiter));
     if !news.is_empty() {
         text = format!("{text}; {}", news.join("; "));
@@ -228,17 +231,43 @@ fn arbiter_label(index: ArbiterIndex) -> &'static str {
     if index.0 == 0 { "record" } else { "record2" }
 }
 
-fn input_label(world: &World, input: &Input) -> String {
+/// What an arbiter does with an input, and what it would not do: `hears b: Asking seq=1`,
+/// `refuses b: Asking seq=1`.
+fn input_label(world: &World, input: &Input, refused: bool) -> String {
     let host = |id: &HostId| world.host_label(id);
-    match input {
-        Input::Statement(statement) => {
-            format!("hears {}: {statement}", host(&statement.host))
-        }
-        Input::Gone(id) => format!("hears that {} is gone", host(id)),
-        Input::Retry { version, grant } => format!("retries {version} after {grant}"),
-        Input::Lapse { grant } => format!("lets {grant} lapse"),
-        Input::Cancel { grant, reason, .. } => format!("cancels {grant} ({reason})"),
-        Input::Revoke { grant, reason } => format!("revokes {grant} ({reason})"),
+    let (does, refuses, what) = match input {
+        Input::Statement(statement) => (
+            "hears",
+            "refuses",
+            format!("{}: {statement}", host(&statement.host)),
+        ),
+        Input::Gone(id) => ("hears", "refuses", format!("that {} is gone", host(id))),
+        Input::Retry { version, grant } => (
+            "retries",
+            "refuses to retry",
+            format!("{version} after {grant}"),
+        ),
+        Input::Lapse { grant } => ("lets", "refuses to let", format!("{grant} lapse")),
+        Input::Cancel { grant, reason, .. } => (
+            "cancels",
+            "refuses to cancel",
+            format!("{grant} ({reason})"),
+        ),
+        Input::Revoke { grant, reason } => (
+            "revokes",
+            "refuses to revoke",
+            format!("{grant} ({reason})"),
+        ),
+    };
+    format!("{} {what}", if refused { refuses } else { does })
+}
+
+/// `waiting for b`, with the name that commands use.
+fn gate_label(world: &World, gate: &Gate) -> String {
+    if let Gate::Waiting { on: Some(host) } = gate {
+        format!("waiting for {}", world.host_label(host))
+    } else {
+        gate.to_string()
     }
 }
 
