@@ -128,6 +128,18 @@ mod gone {
     }
 
     #[test]
+    fn a_build_of_a_record_that_was_replaced_is_stopped_and_not_reported() {
+        let mut pair = Pair::building(&["x"]);
+        let other = Record::new(RecordId(8));
+        pair.read(other.view_for(&host("b"), &"v1".into()));
+        assert_eq!(pair.effects(), [CandidateEffect::CancelBuild { grant: G1 }]);
+        pair.ends(Outcome::Clean);
+        let above = Incarnation(1);
+        assert_eq!(pair.effects(), [CandidateEffect::Return { above }]);
+        assert_eq!(pair.word(), "nothing");
+    }
+
+    #[test]
     fn a_new_life_reads_another_record_from_its_beginning() {
         let mut pair = Pair::asking();
         pair.look();
@@ -348,6 +360,18 @@ mod views {
         assert_eq!(pair.arbiter.gone("b"), Ok(None));
         pair.look();
         assert_eq!(pair.candidate.come_back(Incarnation(2)), Ok(()));
+        assert_eq!(pair.candidate.gate(), Gate::Open);
+    }
+
+    #[test]
+    fn a_newer_view_without_the_approval_closes_nothing() {
+        let mut pair = Pair::building(&[]);
+        pair.ends(Outcome::Clean);
+        pair.exchange();
+        let mut view = pair.view();
+        view.revision = view.revision.next();
+        view.verdict = None;
+        pair.read(view);
         assert_eq!(pair.candidate.gate(), Gate::Open);
     }
 
