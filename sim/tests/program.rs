@@ -509,3 +509,24 @@ fn the_reference_of_the_language_is_what_the_program_prints() {
         Some("ask")
     );
 }
+
+#[test]
+fn a_view_that_was_never_published_is_not_repeated() {
+    let text = "\
+# A view is repeated before there is one
+hosts b:v1
+under current holds
+
+ask b
+stall record
+deliver b -> record
+repeat record -> b
+";
+    let folder = folder(&[("x.scenario", text)]);
+    let ran = program(folder.path(), &["replay", "x.scenario"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (3, ""));
+    assert_has(
+        &ran.stdout,
+        &["cannot happen: no view was published for it"],
+    );
+}
