@@ -6,7 +6,6 @@
 mod check;
 mod cli;
 mod counts;
-mod found;
 mod json;
 mod junit;
 mod progress;

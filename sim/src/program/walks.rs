@@ -9,7 +9,7 @@ use handover_sim::scenario::CURRENT;
 use handover_sim::suite::Judgement;
 use handover_sim::variants::Current;
 
-use super::{complain, found, replay_command, write};
+use super::{complain, replay_command, write};
 
 /// What became of the walks, in the order of their seeds.
 #[derive(Debug, Default)]
@@ -46,7 +46,7 @@ pub(super) fn walk(count: u64, mut seen: impl FnMut()) -> Walks {
                 violation: violation.clone(),
                 steps: report.steps,
                 digest: report.digest,
-                scenario: found::scenario(&report, violation).to_string(),
+                scenario: report.scenario().to_string(),
                 path: None,
             });
         }
