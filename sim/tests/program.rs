@@ -200,8 +200,8 @@ fn a_false_expectation_is_told_with_what_was_found() {
     let ran = program(folder.path(), &["check", "x.scenario", "--walks", "0"]);
     assert_eq!(ran.code, 1, "{}", ran.stdout);
     let parts = [
-        "x.scenario:8 under current\n  expected  verdict v1 failed\n  found     ",
-        "approved",
+        "x.scenario:8 under current\n  expected  verdict v1 failed\n  found     Approved(g1)\n",
+        "replay x.scenario --protocol current\n",
     ];
     assert_has(&ran.stdout, &parts);
     let ran = program(folder.path(), &["replay", "x.scenario"]);

@@ -67,6 +67,10 @@ fn aligned(rows: &[[String; 7]]) -> String {
 fn walks_line(text: &mut String, checked: &Checked) {
     let walks = &checked.walks;
     let (all, failed) = (walks.digests.len(), walks.failed.len());
+    if all == 0 {
+        text.push_str("walks   none\n");
+        return;
+    }
     let holds = all - failed;
     let _ = writeln!(
         text,

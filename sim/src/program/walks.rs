@@ -38,13 +38,13 @@ pub(super) fn walk(count: u64, mut seen: impl FnMut()) -> Walks {
     let mut walks = Walks::default();
     for seed in 0..count {
         let report = choose::walk(seed, &settings, &Current);
-        walks.steps += report.steps;
+        walks.steps += report.steps();
         walks.digests.push(report.digest);
         if let Outcome::Broken(violation) = &report.outcome {
             walks.failed.push(FailedWalk {
                 seed,
                 violation: violation.clone(),
-                steps: report.steps,
+                steps: report.steps(),
                 digest: report.digest,
                 scenario: report.scenario().to_string(),
                 path: None,
@@ -97,5 +97,64 @@ impl FailedWalk {
     pub(super) fn replay_command(&self) -> Option<String> {
         let path = self.path.as_ref()?;
         Some(replay_command(path, CURRENT))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed() -> Walks {
+        let violation = Violation {
+            property: Property::NoWedge,
+            why: "nobody builds".to_owned(),
+        };
+        Walks {
+            digests: vec![Digest::new()],
+            steps: 7,
+            failed: vec![FailedWalk {
+                seed: 3,
+                violation,
+                steps: 7,
+                digest: Digest::new(),
+                scenario: "# A story\n".to_owned(),
+                path: None,
+            }],
+        }
+    }
+
+    #[test]
+    fn a_walk_that_fails_is_written_and_the_command_names_its_file() {
+        let folder = tempfile::tempdir().expect("there is room for a folder");
+        let mut walks = failed();
+        assert_eq!(walks.save(folder.path()), Judgement::AsExpected);
+        let path = folder.path().join("walk-3-00000000.scenario");
+        assert_eq!(
+            std::fs::read_to_string(&path).ok().as_deref(),
+            Some("# A story\n")
+        );
+        let command = walks.failed[0].replay_command().expect("it has a file");
+        let file = path.display();
+        assert!(
+            command.ends_with(&format!(" replay {file} --protocol current")),
+            "{command}"
+        );
+        assert_eq!(walks.judgement(), Judgement::NotAsExpected);
+    }
+
+    #[test]
+    fn a_folder_that_takes_no_file_is_reported_and_no_file_is_named() {
+        let folder = tempfile::tempdir().expect("there is room for a folder");
+        let mut walks = failed();
+        let nowhere = folder.path().join("nowhere");
+        assert_eq!(walks.save(&nowhere), Judgement::Unreadable);
+        assert_eq!(walks.failed[0].replay_command(), None);
+    }
+
+    #[test]
+    fn a_world_that_goes_on_up_to_a_bound_is_unknown() {
+        let mut walks = failed();
+        walks.failed[0].violation.property = Property::NoLivelock;
+        assert_eq!(walks.judgement(), Judgement::Unknown);
     }
 }

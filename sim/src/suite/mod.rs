@@ -23,15 +23,16 @@ pub const EXTENSION: &str = "scenario";
 
 /// Runs all scenarios in and below a folder (or one file), each under all protocols of its head.
 ///
-/// ```no_run
-/// // In `tests/scenarios.rs` of a project that keeps its scenarios in a folder of that name:
-/// use handover_sim::{SuiteFailed, check_dir};
-///
-/// // #[test]
+/// ```
+/// # use handover_sim::{SuiteFailed, check_dir};
+/// // With `#[test]` on it, in `tests/scenarios.rs` of a project that has a folder `scenarios`:
 /// fn incidents_end_as_their_files_say() -> Result<(), SuiteFailed> {
-///     check_dir("scenarios").map(|_| ())
+///     let report = check_dir("scenarios")?;
+///     println!("{report}");
+///     Ok(())
 /// }
-/// # incidents_end_as_their_files_say().unwrap();
+/// # let error = check_dir("nowhere").unwrap_err();
+/// # assert!(error.to_string().contains("nowhere"));
 /// ```
 ///
 /// A relative path begins where `cargo test` runs a test: at the root of its package.

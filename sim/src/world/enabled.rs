@@ -1,6 +1,6 @@
 //! What can happen: by itself (calm), and at all.
 
-use handover_core::{Effect, ExecutorEffect, Phase, Revision, Work};
+use handover_core::{Effect, ExecutorEffect, Phase, Work};
 
 use super::apply::{NotEnabled, absent};
 use super::{
@@ -231,8 +231,8 @@ impl World {
                 ensure(process.host.statement().is_some(), "it has said nothing")
             }
             Direction::FromRecord => {
-                let published = self.committed().revision() > Revision(0);
-                ensure(published, "nothing was ever published")
+                let newest = &self.link(wire.who).newest;
+                ensure(newest.is_some(), "nothing was ever published for it")
             }
         }
     }

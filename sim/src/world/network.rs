@@ -61,7 +61,7 @@ impl World {
         }
     }
 
-    /// A wrong protocol takes its own silence for acknowledged.
+    /// A wrong protocol takes its own silence for acknowledged, and the job for done.
     fn forge_acknowledgement(&mut self, who: Who, facts: &mut Vec<Fact>) {
         let process = self.process(who);
         let seq = process.host.candidate().seq();
@@ -69,13 +69,12 @@ impl World {
             return;
         };
         let revision = view.revision.next();
+        let forged = View { acknowledged: Some(seq), revision, ..view };
+        self.process_mut(who).shown = Some(Arc::new(forged.clone()));
         self.with_host(who, facts, |host| {
+            host.stand_down_after();
             // The candidate has just held an older view, so it takes this one.
-            let _ = host.handle_view(View {
-                acknowledged: Some(seq),
-                revision,
-                ..view
-            });
+            let _ = host.handle_view(forged);
         });
     }
 
