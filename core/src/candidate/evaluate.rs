@@ -17,10 +17,7 @@ impl Candidate {
             return false;
         }
         if let Some(seen) = view.acknowledged.filter(|seen| *seen > self.seq) {
-            let alarm = Alarm::ForeignWord {
-                seen,
-                own: self.seq,
-            };
+            let alarm = Alarm::ForeignWord { seen, own: self.seq };
             self.effects.push_back(CandidateEffect::Alarm(alarm));
             return self.expel();
         }
@@ -74,13 +71,9 @@ impl Candidate {
         match view.hold_of(&self.host).filter(|hold| hold.grant == grant) {
             Some(hold) if hold.is_cancelling() => self.say_asking(),
             Some(hold) if hold.is_started() => {
-                self.say(Standing::Building {
-                    grant,
-                    signed_off: BTreeMap::new(),
-                });
+                self.say(Standing::Building { grant, signed_off: BTreeMap::new() });
                 self.phase = Phase::Building { grant };
-                self.effects
-                    .push_back(CandidateEffect::StartBuild { grant });
+                self.effects.push_back(CandidateEffect::StartBuild { grant });
             }
             Some(_) => return false,
             None => self.say_asking(),
@@ -115,8 +108,7 @@ impl Candidate {
 
     pub(super) fn cancel(&mut self, grant: GrantId) {
         self.phase = Phase::Cancelling { grant };
-        self.effects
-            .push_back(CandidateEffect::CancelBuild { grant });
+        self.effects.push_back(CandidateEffect::CancelBuild { grant });
     }
 
     /// Ca0.
@@ -124,8 +116,7 @@ impl Candidate {
         match self.phase {
             Phase::Expelled { .. } => return false,
             Phase::Building { grant } => {
-                self.effects
-                    .push_back(CandidateEffect::CancelBuild { grant });
+                self.effects.push_back(CandidateEffect::CancelBuild { grant });
             }
             Phase::Idle
             | Phase::Asking
@@ -135,9 +126,7 @@ impl Candidate {
             | Phase::Finished { .. }
             | Phase::StoodDown => {}
         }
-        self.phase = Phase::Expelled {
-            running: self.running(),
-        };
+        self.phase = Phase::Expelled { running: self.running() };
         if self.running().is_none() {
             self.order_return();
         }
@@ -155,9 +144,7 @@ impl Candidate {
     }
 
     pub(super) fn say_asking(&mut self) {
-        self.say(Standing::Asking {
-            priority: self.priority,
-        });
+        self.say(Standing::Asking { priority: self.priority });
         self.phase = Phase::Asking;
     }
 

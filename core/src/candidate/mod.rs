@@ -217,10 +217,7 @@ impl Candidate {
         }
         self.signed_off.insert(chunk, sign_off);
         if self.phase == (Phase::Building { grant }) {
-            self.say(Standing::Building {
-                grant,
-                signed_off: self.signed_off.clone(),
-            });
+            self.say(Standing::Building { grant, signed_off: self.signed_off.clone() });
         }
         Ok(())
     }
@@ -244,11 +241,7 @@ impl Candidate {
             self.order_return();
             return Ok(());
         }
-        self.say(Standing::Finished {
-            grant,
-            outcome,
-            signed_off,
-        });
+        self.say(Standing::Finished { grant, outcome, signed_off });
         self.phase = Phase::Finished { grant };
         self.evaluate();
         Ok(())
@@ -267,10 +260,7 @@ impl Candidate {
         if incarnation <= above {
             return Err(CandidateRefusal::IncarnationReused { above });
         }
-        let host = HostId {
-            name: self.host.name.clone(),
-            incarnation,
-        };
+        let host = HostId { name: self.host.name.clone(), incarnation };
         let mut next = Self::new(host, self.version.clone(), self.priority);
         let replaced = matches!(self.unreadable, Some(Unreadable::OtherRecord { .. }));
         if !replaced {
@@ -301,22 +291,14 @@ impl Candidate {
         }
         let standing = self.standing.clone()?;
         let (host, version) = (self.host.clone(), self.version.clone());
-        Some(Statement {
-            host,
-            version,
-            seq: self.seq,
-            standing,
-        })
+        Some(Statement { host, version, seq: self.seq, standing })
     }
 
     /// Has the record folded the present word (St2)? True also where there is nothing to say.
     #[must_use]
     pub fn is_acknowledged(&self) -> bool {
         self.standing.is_none()
-            || self
-                .view
-                .as_ref()
-                .is_some_and(|view| view.acknowledged == Some(self.seq))
+            || self.view.as_ref().is_some_and(|view| view.acknowledged == Some(self.seq))
     }
 
     /// May the process take traffic (Ca8)?
@@ -329,18 +311,12 @@ impl Candidate {
             return Gate::Unknown { why: why.clone() };
         }
         let Some(view) = &self.view else {
-            return Gate::Unknown {
-                why: Unreadable::NoView,
-            };
+            return Gate::Unknown { why: Unreadable::NoView };
         };
         match view.verdict.as_ref().map(|verdict| &verdict.ruling) {
             Some(Ruling::Approved) => Gate::Open,
-            Some(Ruling::Failed(reason)) => Gate::Blocked {
-                reason: reason.clone(),
-            },
-            None => Gate::Waiting {
-                on: view.hold.as_ref().map(|hold| hold.host.clone()),
-            },
+            Some(Ruling::Failed(reason)) => Gate::Blocked { reason: reason.clone() },
+            None => Gate::Waiting { on: view.hold.as_ref().map(|hold| hold.host.clone()) },
         }
     }
 
@@ -400,10 +376,7 @@ impl Candidate {
     /// # Panics
     /// If an invariant is broken: a defect of this crate.
     pub fn check(&self) {
-        assert!(
-            self.standing.is_some() || self.seq == Seq(0),
-            "a number is taken only by a word"
-        );
+        assert!(self.standing.is_some() || self.seq == Seq(0), "a number is taken only by a word");
         assert!(
             self.signed_off.is_empty() || self.running().is_some(),
             "sign-offs belong to a running build"

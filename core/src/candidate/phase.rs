@@ -140,9 +140,7 @@ impl fmt::Display for Phase {
             Self::Finished { grant } => write!(f, "finished({grant})"),
             Self::StoodDown => write!(f, "stood-down"),
             Self::Expelled { running: None } => write!(f, "gone"),
-            Self::Expelled {
-                running: Some(grant),
-            } => write!(f, "gone, stopping({grant})"),
+            Self::Expelled { running: Some(grant) } => write!(f, "gone, stopping({grant})"),
         }
     }
 }

@@ -425,10 +425,7 @@ impl Host {
             | Phase::StoodDown
             | Phase::Expelled { .. } => false,
         };
-        assert!(
-            reserved == needs,
-            "a slot is reserved exactly in the states that need it (Ho5)"
-        );
+        assert!(reserved == needs, "a slot is reserved exactly in the states that need it (Ho5)");
         assert!(
             !self.queued || self.candidate.phase() == Phase::StoodDown,
             "who waits for a slot holds no offer that another could take (Ho1)"
@@ -442,10 +439,7 @@ impl Host {
 
 impl<T: Copy> Order<T> {
     fn new(about: T) -> Self {
-        Self {
-            about,
-            handed_out: false,
-        }
+        Self { about, handed_out: false }
     }
 
     fn poll(order: &mut Option<Self>) -> Option<T> {

@@ -12,7 +12,7 @@ impl Host {
     }
 
     /// The candidate's orders, in this same step.
-    pub(super) fn carry_out_candidate(&mut self) -> bool {
+    fn carry_out_candidate(&mut self) -> bool {
         let mut changed = false;
         while let Some(effect) = self.candidate.poll_effect() {
             changed = true;
@@ -30,19 +30,16 @@ impl Host {
     }
 
     /// Ho2. The gate is read again; a drain that is in force by now wins.
-    pub(super) fn start(&mut self, grant: GrantId) {
+    fn start(&mut self, grant: GrantId) {
         if self.executor.start_reserved(grant).is_err() {
             self.candidate.stand_down_after();
             let never_begun = self.candidate.handle_build_end(grant, Outcome::Abandoned);
-            debug_assert!(
-                never_begun.is_ok(),
-                "the candidate has just ordered this build"
-            );
+            debug_assert!(never_begun.is_ok(), "the candidate has just ordered this build");
         }
     }
 
     /// Ho3: the candidate follows the drain, in the step that declares or ends it.
-    pub(super) fn tell_of_drain(&mut self) -> bool {
+    fn tell_of_drain(&mut self) -> bool {
         let draining = self.executor.is_draining();
         if draining == self.told_of_drain {
             return false;
@@ -59,7 +56,7 @@ impl Host {
     }
 
     /// Ho1, Ho5: a reservation lasts exactly as long as what it was made for.
-    pub(super) fn settle_reservation(&mut self) -> bool {
+    fn settle_reservation(&mut self) -> bool {
         let mut changed = false;
         let phase = self.candidate.phase();
         let asking = self.reserved_for == Some(self.candidate.seq());

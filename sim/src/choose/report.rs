@@ -53,10 +53,7 @@ impl WalkReport {
     /// The names of all events, in order.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
-        self.commands_of(&self.schedule)
-            .iter()
-            .map(Command::to_string)
-            .collect()
+        self.commands_of(&self.schedule).iter().map(Command::to_string).collect()
     }
 
     /// The scenario that replays it, to the same end and the same digest. What follows once the
@@ -68,11 +65,9 @@ impl WalkReport {
     pub fn scenario(&self) -> Scenario {
         let protocol = self.setup.protocol.name();
         let (ends, why, ending) = match &self.outcome {
-            Outcome::Holds => (
-                "holds".to_owned(),
-                "All properties held.".to_owned(),
-                Ending::Holds,
-            ),
+            Outcome::Holds => {
+                ("holds".to_owned(), "All properties held.".to_owned(), Ending::Holds)
+            }
             Outcome::Broken(Violation { property, why }) => (
                 format!("breaks {property}"),
                 format!("Found: {}.", why.replace('\n', " ")),
@@ -83,10 +78,7 @@ impl WalkReport {
         if protocol != CURRENT {
             endings.push((protocol.to_owned(), ending));
         }
-        let setup = scenario::Setup {
-            endings,
-            ..scene(&self.setup)
-        };
+        let setup = scenario::Setup { endings, ..scene(&self.setup) };
         let title = format!("A walk of seed {} {ends}", self.seed);
         let commands = self.commands_of(&self.schedule[..self.faults_end]);
         Scenario::compose(title, &[&why], &setup, commands)
@@ -104,9 +96,7 @@ impl WalkReport {
 }
 
 fn apply(world: &mut World, event: &Event) {
-    world
-        .apply(event, &mut Vec::new())
-        .expect("the walk has applied it to the same world");
+    world.apply(event, &mut Vec::new()).expect("the walk has applied it to the same world");
 }
 
 fn scene(setup: &Setup) -> scenario::Setup {
