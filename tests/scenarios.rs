@@ -58,7 +58,7 @@ fn play(scenario: &Scenario, relative: &Path, protocol: &str) -> Result<(), Fail
     let protocol = variants::by_name(protocol).ok_or("the parser knows only protocols that are")?;
     let run = run(scenario, protocol);
     let mut settings = insta::Settings::new();
-    let theme = relative.parent().unwrap_or(Path::new(""));
+    let theme = relative.parent().unwrap_or_else(|| Path::new(""));
     settings.set_snapshot_path(Path::new("snapshots").join(theme));
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
