@@ -117,7 +117,7 @@ fn fifty_walks_of_five_hosts(bencher: Bencher<'_, '_>) {
     let settings = WalkSettings::rolling_update();
     let walks = || {
         (0..50)
-            .map(|seed| walk(seed, &settings, &Current).steps)
+            .map(|seed| walk(seed, &settings, &Current).steps())
             .sum::<usize>()
     };
     let events = walks();

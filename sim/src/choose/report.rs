@@ -12,8 +12,6 @@ use crate::world::{Event, Place, Setup, World};
 pub struct WalkReport {
     /// What made it, together with the settings and the protocol.
     pub seed: u64,
-    /// Events, those of the rest included.
-    pub steps: usize,
     /// The virtual time at which the faults ended, in microseconds.
     pub virtual_time_us: u64,
     /// Of all events.
@@ -40,6 +38,12 @@ pub enum Outcome {
 }
 
 impl WalkReport {
+    /// How many events there were.
+    #[must_use]
+    pub fn steps(&self) -> usize {
+        self.schedule.len()
+    }
+
     /// The world that it ended with.
     #[must_use]
     pub fn world(&self) -> World {

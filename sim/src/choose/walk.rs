@@ -37,7 +37,6 @@ pub fn walk(seed: u64, settings: &WalkSettings, protocol: &'static dyn Protocol)
     WalkReport {
         seed,
         faults_end,
-        steps: walk.log.schedule.len(),
         virtual_time_us: walk.now_us,
         digest: walk.log.digest,
         outcome,

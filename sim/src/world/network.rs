@@ -69,7 +69,11 @@ impl World {
             return;
         };
         let revision = view.revision.next();
-        let forged = View { acknowledged: Some(seq), revision, ..view };
+        let forged = View {
+            acknowledged: Some(seq),
+            revision,
+            ..view
+        };
         self.process_mut(who).shown = Some(Arc::new(forged.clone()));
         self.with_host(who, facts, |host| {
             host.stand_down_after();
