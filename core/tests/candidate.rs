@@ -98,17 +98,11 @@ mod gone {
         let foreign = pair.arbiter.says_numbered("b", 9, Standing::StoodDown);
         assert_eq!(foreign, Ok(None));
         pair.look();
-        let alarm = Alarm::ForeignWord {
-            seen: Seq(9),
-            own: Seq(1),
-        };
+        let alarm = Alarm::ForeignWord { seen: Seq(9), own: Seq(1) };
         let above = Incarnation(1);
         assert_eq!(
             pair.effects(),
-            [
-                CandidateEffect::Alarm(alarm),
-                CandidateEffect::Return { above }
-            ]
+            [CandidateEffect::Alarm(alarm), CandidateEffect::Return { above }]
         );
         assert!(pair.is_expelled());
     }
@@ -125,6 +119,18 @@ mod gone {
         assert!(pair.is_expelled());
         let why = Unreadable::OtherRecord { found };
         assert_eq!(pair.candidate.gate(), Gate::Unknown { why });
+    }
+
+    #[test]
+    fn a_build_of_a_record_that_was_replaced_is_stopped_and_not_reported() {
+        let mut pair = Pair::building(&["x"]);
+        let other = Record::new(RecordId(8));
+        pair.read(other.view_for(&host("b"), &"v1".into()));
+        assert_eq!(pair.effects(), [CandidateEffect::CancelBuild { grant: G1 }]);
+        pair.ends(Outcome::Clean);
+        let above = Incarnation(1);
+        assert_eq!(pair.effects(), [CandidateEffect::Return { above }]);
+        assert_eq!(pair.word(), "nothing");
     }
 
     #[test]
@@ -326,9 +332,7 @@ mod views {
     fn an_unreadable_record_is_neither_yes_nor_no() {
         let mut pair = Pair::asking();
         pair.look();
-        let why = Unreadable::Unavailable {
-            reason: "the store is away".into(),
-        };
+        let why = Unreadable::Unavailable { reason: "the store is away".into() };
         pair.candidate.handle_unreadable(why.clone());
         assert_eq!(pair.candidate.gate(), Gate::Unknown { why });
         pair.arbiter.accepts("a", asking());
@@ -342,12 +346,23 @@ mod views {
         pair.ends(Outcome::Clean);
         pair.exchange();
         let reason = "the store is away".into();
-        pair.candidate
-            .handle_unreadable(Unreadable::Unavailable { reason });
+        pair.candidate.handle_unreadable(Unreadable::Unavailable { reason });
         assert_eq!(pair.candidate.gate(), Gate::Open);
         assert_eq!(pair.arbiter.gone("b"), Ok(None));
         pair.look();
         assert_eq!(pair.candidate.come_back(Incarnation(2)), Ok(()));
+        assert_eq!(pair.candidate.gate(), Gate::Open);
+    }
+
+    #[test]
+    fn a_newer_view_without_the_approval_closes_nothing() {
+        let mut pair = Pair::building(&[]);
+        pair.ends(Outcome::Clean);
+        pair.exchange();
+        let mut view = pair.view();
+        view.revision = view.revision.next();
+        view.verdict = None;
+        pair.read(view);
         assert_eq!(pair.candidate.gate(), Gate::Open);
     }
 

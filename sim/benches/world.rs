@@ -49,10 +49,7 @@ fn apply(world: &mut World, event: &Event) -> Vec<Fact> {
 }
 
 fn delivery() -> Event {
-    Event::Deliver {
-        from: Who(0),
-        to: ArbiterIndex(0),
-    }
+    Event::Deliver { from: Who(0), to: ArbiterIndex(0) }
 }
 
 #[divan::bench]
@@ -64,12 +61,10 @@ fn clone_of_three_hosts(bencher: Bencher<'_, '_>) {
 #[divan::bench]
 fn apply_a_delivery(bencher: Bencher<'_, '_>) {
     let (world, event) = (mid_rollout(), delivery());
-    bencher
-        .with_inputs(|| world.clone())
-        .bench_values(|mut world| {
-            let facts = apply(&mut world, &event);
-            (world, facts)
-        });
+    bencher.with_inputs(|| world.clone()).bench_values(|mut world| {
+        let facts = apply(&mut world, &event);
+        (world, facts)
+    });
 }
 
 #[divan::bench]
@@ -77,12 +72,7 @@ fn check_a_delivery(bencher: Bencher<'_, '_>) {
     let (before, event) = (mid_rollout(), delivery());
     let mut after = before.clone();
     let facts = apply(&mut after, &event);
-    let step = Transition {
-        before: &before,
-        event: &event,
-        facts: &facts,
-        after: &after,
-    };
+    let step = Transition { before: &before, event: &event, facts: &facts, after: &after };
     bencher.bench(|| check(&step));
 }
 
@@ -115,11 +105,7 @@ fn find_the_calm_events(bencher: Bencher<'_, '_>) {
 #[divan::bench(sample_count = 5, sample_size = 1)]
 fn fifty_walks_of_five_hosts(bencher: Bencher<'_, '_>) {
     let settings = WalkSettings::rolling_update();
-    let walks = || {
-        (0..50)
-            .map(|seed| walk(seed, &settings, &Current).steps())
-            .sum::<usize>()
-    };
+    let walks = || (0..50).map(|seed| walk(seed, &settings, &Current).steps).sum::<usize>();
     let events = walks();
     bencher.counter(ItemsCount::new(events)).bench(walks);
 }

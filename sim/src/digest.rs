@@ -106,10 +106,7 @@ mod tests {
 
     #[test]
     fn an_encoding_is_postcard_as_documented() {
-        assert_eq!(
-            encode(&(1_u8, 300_u32, "ab"), vec![]),
-            b"\x01\xac\x02\x02ab"
-        );
+        assert_eq!(encode(&(1_u8, 300_u32, "ab"), vec![]), b"\x01\xac\x02\x02ab");
     }
 
     #[test]

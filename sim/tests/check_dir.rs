@@ -33,20 +33,13 @@ fn failed(path: &Path) -> SuiteFailed {
 #[test]
 fn the_scenarios_of_this_project_end_as_they_say() -> Result<(), SuiteFailed> {
     let report = check_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../scenarios"))?;
-    assert!(
-        report.judged().count() > report.files.len(),
-        "some have two protocols"
-    );
+    assert!(report.judged().count() > report.files.len(), "some have two protocols");
     Ok(())
 }
 
 #[test]
 fn what_is_as_expected_is_told_in_a_line() {
-    let folder = folder(&[
-        ("a.scenario", GOOD),
-        ("b.scenario", GOOD),
-        ("notes.txt", "no"),
-    ]);
+    let folder = folder(&[("a.scenario", GOOD), ("b.scenario", GOOD), ("notes.txt", "no")]);
     let report = check_dir(folder.path()).expect("both files are good");
     assert_eq!(report.to_string(), "2 files, 2 runs, all as expected");
 }
@@ -80,11 +73,7 @@ fn a_mistake_in_a_file_is_shown_with_its_line() {
         assert!(text.contains(part), "`{part}` is not in:\n{text}");
     }
     assert_eq!(failed.0.judgement(), Judgement::Unreadable);
-    assert_eq!(
-        failed.0.judged().count(),
-        1,
-        "the other file is run all the same"
-    );
+    assert_eq!(failed.0.judged().count(), 1, "the other file is run all the same");
 }
 
 #[test]

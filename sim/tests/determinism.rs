@@ -45,9 +45,7 @@ fn parting(one: &WalkReport, other: &WalkReport) -> Option<String> {
 }
 
 fn digests(seeds: Range<u64>) -> BTreeMap<u64, String> {
-    seeds
-        .map(|seed| (seed, walked(seed).digest.to_string()))
-        .collect()
+    seeds.map(|seed| (seed, walked(seed).digest.to_string())).collect()
 }
 
 #[test]
@@ -83,13 +81,8 @@ fn a_seed_walks_the_same_way_in_another_process() {
     assert!(output.status.success(), "{output:?}");
     let printed = String::from_utf8(output.stdout).expect("digests are hex digits");
     let other: BTreeMap<u64, String> = printed.lines().filter_map(read_back).collect();
-    let parted = ALONE
-        .iter()
-        .find(|(seed, digest)| other.get(*seed) != Some(*digest));
-    assert_eq!(
-        parted, None,
-        "the first seed that ends with another digest elsewhere"
-    );
+    let parted = ALONE.iter().find(|(seed, digest)| other.get(*seed) != Some(*digest));
+    assert_eq!(parted, None, "the first seed that ends with another digest elsewhere");
     assert_eq!(other.len(), ALONE.len());
 }
 

@@ -86,10 +86,7 @@ fn assert_has(text: &str, parts: &[&str]) {
 fn assert_refused(text: impl AsRef<[u8]>, parts: &[&str]) {
     let folder = folder(&[]);
     fs::write(folder.path().join("bad.scenario"), text).expect("there is room");
-    for arguments in [
-        &["check", "bad.scenario", "--walks", "0"][..],
-        &["replay", "bad.scenario"],
-    ] {
+    for arguments in [&["check", "bad.scenario", "--walks", "0"][..], &["replay", "bad.scenario"]] {
         let ran = program(folder.path(), arguments);
         assert_eq!(ran.code, 2, "{}", ran.stderr);
         assert_has(&ran.stderr, parts);
@@ -107,10 +104,7 @@ fn an_unknown_verb_is_refused_with_its_place_and_the_nearest_word() {
 #[test]
 fn an_unknown_host_is_refused_with_its_place_and_the_names_there_are() {
     let text = GOOD.replace("ask c", "ask d");
-    assert_refused(
-        text,
-        &["bad.scenario:6:5", "found `d`", "valid here", "`b` or `c`"],
-    );
+    assert_refused(text, &["bad.scenario:6:5", "found `d`", "valid here", "`b` or `c`"]);
 }
 
 #[test]
@@ -130,10 +124,7 @@ fn a_value_out_of_range_is_refused_with_the_range() {
 #[test]
 fn a_file_that_is_empty_binary_or_huge_is_refused_with_a_place() {
     assert_refused("", &["bad.scenario:1:1", "valid here", "# Title"]);
-    assert_refused(
-        [0x7f, b'E', b'L', b'F', 0, 0xff],
-        &["bad.scenario:1:", "valid here"],
-    );
+    assert_refused([0x7f, b'E', b'L', b'F', 0, 0xff], &["bad.scenario:1:", "valid here"]);
     let huge = "# x\n".repeat(10 * (1 << 20) / 4);
     assert_refused(huge, &["bad.scenario:", "valid here"]);
 }
@@ -148,30 +139,17 @@ fn a_wrong_file_hides_nothing_that_the_others_show() {
     ]);
     let ran = program(folder.path(), &["check", "--walks", "0"]);
     assert_eq!(ran.code, 2);
-    let rows: Vec<Vec<&str>> = ran
-        .stdout
-        .lines()
-        .map(|line| line.split(' ').collect())
-        .collect();
+    let rows: Vec<Vec<&str>> = ran.stdout.lines().map(|line| line.split(' ').collect()).collect();
     let row = |name: &str| {
-        let row = rows
-            .iter()
-            .find(|row| row[0] == name)
-            .expect("each theme has a line");
+        let row = rows.iter().find(|row| row[0] == name).expect("each theme has a line");
         let cells = row[1..].iter().filter(|cell| !cell.is_empty()).copied();
         cells.take(5).collect::<Vec<&str>>()
     };
     assert_eq!(row("a"), ["2", "1", "1", "0", "1"], "{}", ran.stdout);
     assert_eq!(row("b"), ["1", "2", "1", "1", "0"], "{}", ran.stdout);
     assert_eq!(row("all"), ["3", "3", "2", "1", "1"], "{}", ran.stdout);
-    assert_has(
-        &ran.stdout,
-        &["scenarios/a/bad.scenario:6:1 cannot be read", "`askk`"],
-    );
-    assert_has(
-        &ran.stderr,
-        &["scenarios/a/bad.scenario:6:1", "did you mean `ask`?"],
-    );
+    assert_has(&ran.stdout, &["scenarios/a/bad.scenario:6:1 cannot be read", "`askk`"]);
+    assert_has(&ran.stderr, &["scenarios/a/bad.scenario:6:1", "did you mean `ask`?"]);
 }
 
 #[test]
@@ -187,10 +165,7 @@ fn a_step_that_cannot_happen_is_stale() {
     assert_has(&ran.stdout, &parts);
     let ran = program(folder.path(), &["replay", "x.scenario"]);
     assert_eq!(ran.code, 3);
-    assert!(
-        ran.stdout
-            .ends_with("\nstale: line 6 cannot happen under current\n")
-    );
+    assert!(ran.stdout.ends_with("\nstale: line 6 cannot happen under current\n"));
 }
 
 #[test]
@@ -206,12 +181,7 @@ fn a_false_expectation_is_told_with_what_was_found() {
     assert_has(&ran.stdout, &parts);
     let ran = program(folder.path(), &["replay", "x.scenario"]);
     assert_eq!(ran.code, 1);
-    assert!(
-        ran.stdout
-            .ends_with("\nholds; false expectations in lines 8\n"),
-        "{}",
-        ran.stdout
-    );
+    assert!(ran.stdout.ends_with("\nholds; false expectations in lines 8\n"), "{}", ran.stdout);
 }
 
 #[test]
@@ -239,12 +209,7 @@ fn of_several_failures_the_worst_decides_the_code() {
     let stale = GOOD.replace("ask c\n", "deliver c -> record\n");
     let wrong = GOOD.replace("gate c open", "verdict v1 failed");
     let bad = GOOD.replace("ask c", "askk c");
-    let folder = folder(&[
-        ("wrong", &wrong),
-        ("stale", &stale),
-        ("bad", &bad),
-        ("good", GOOD),
-    ]);
+    let folder = folder(&[("wrong", &wrong), ("stale", &stale), ("bad", &bad), ("good", GOOD)]);
     let code = |files: &[&str]| program(folder.path(), &[&["replay"], files].concat()).code;
     assert_eq!(code(&["good"]), 0);
     assert_eq!(code(&["good", "wrong"]), 1);
@@ -257,19 +222,13 @@ fn a_wrong_protocol_that_breaks_what_its_header_names_is_as_expected() {
     let folder = folder(&[("x.scenario", CROSSED)]);
     let ran = program(folder.path(), &["replay", "x.scenario"]);
     assert_eq!(ran.code, 0, "{}", ran.stdout);
-    let (right, wrong) = ran
-        .stdout
-        .split_once("\n\n# A stand-down")
-        .expect("two stories");
+    let (right, wrong) = ran.stdout.split_once("\n\n# A stand-down").expect("two stories");
     assert!(right.ends_with("\nholds"), "{right}");
     assert!(wrong.ends_with("\nbreaks NoWedge as expected\n"), "{wrong}");
     let arguments = ["replay", "x.scenario", "--protocol", "guarded-report"];
     let ran = program(folder.path(), &arguments);
     assert_eq!(ran.code, 0);
-    assert!(
-        ran.stdout
-            .ends_with("; the head says nothing of guarded-report\n")
-    );
+    assert!(ran.stdout.ends_with("; the head says nothing of guarded-report\n"));
 }
 
 #[test]
@@ -277,19 +236,10 @@ fn a_missing_file_or_folder_is_named_with_a_remedy() {
     let folder = folder(&[("empty/readme", "nothing here")]);
     let ran = program(folder.path(), &[]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
-    assert_has(
-        &ran.stderr,
-        &["no folder `scenarios` here", "handover-sim check PATH"],
-    );
-    let ran = program(
-        folder.path(),
-        &["check", "nowhere", "empty", "--walks", "0"],
-    );
+    assert_has(&ran.stderr, &["no folder `scenarios` here", "handover-sim check PATH"]);
+    let ran = program(folder.path(), &["check", "nowhere", "empty", "--walks", "0"]);
     assert_eq!(ran.code, 2);
-    assert_has(
-        &ran.stderr,
-        &["nowhere: ", "empty: no file in or below this folder"],
-    );
+    assert_has(&ran.stderr, &["nowhere: ", "empty: no file in or below this folder"]);
 }
 
 #[test]
@@ -298,10 +248,7 @@ fn a_mistake_in_the_arguments_is_refused_with_what_is_valid() {
     for (arguments, part) in [
         (&["chekc"][..], "check"),
         (&["replay"], "FILE"),
-        (
-            &["replay", "x.scenario", "--protocol", "silent"],
-            "silent-stand-down",
-        ),
+        (&["replay", "x.scenario", "--protocol", "silent"], "silent-stand-down"),
         (&["replay", "x.scenario", "--as", "xml"], "text, json"),
         (&["check", "--walks", "many"], "invalid digit"),
     ] {
@@ -319,10 +266,7 @@ fn a_check_of_the_workspace_is_as_expected_and_the_same_bytes_twice() {
     let table = |junit: &str| program(&workspace(), &["check", "--walks", "20", "--junit", junit]);
     let ran = table(&first);
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
-    assert_has(
-        &ran.stdout,
-        &["\nwalks   20 through ", " 20 hold, 0 do not", "\ndigest  "],
-    );
+    assert_has(&ran.stdout, &["\nwalks   20 through ", " 20 hold, 0 do not", "\ndigest  "]);
     assert_eq!(ran.stdout, table(&second).stdout);
     let report = |path| fs::read_to_string(path).expect("it was written");
     assert_eq!(report(&first), report(&second));
@@ -359,23 +303,10 @@ fn check_as_json_counts_all_and_names_each_run() {
     let json: Value = serde_json::from_str(&ran.stdout).expect("it is JSON");
     assert_eq!(json["exit"], 2);
     let totals = &json["totals"];
-    let counts = [
-        "files",
-        "unreadable",
-        "runs",
-        "holds",
-        "breaks_as_expected",
-        "not_as_expected",
-    ];
-    assert_eq!(
-        counts.map(|key| totals[key].as_u64()),
-        [3, 1, 3, 1, 1, 1].map(Some)
-    );
+    let counts = ["files", "unreadable", "runs", "holds", "breaks_as_expected", "not_as_expected"];
+    assert_eq!(counts.map(|key| totals[key].as_u64()), [3, 1, 3, 1, 1, 1].map(Some));
     assert_eq!(json["themes"][1]["theme"], "b");
-    assert_eq!(
-        json["unreadable"][0]["scenario"],
-        "scenarios/a/bad.scenario"
-    );
+    assert_eq!(json["unreadable"][0]["scenario"], "scenarios/a/bad.scenario");
     assert_eq!(json["unreadable"][0]["line"], 6);
     assert_eq!(json["runs"][0]["problems"][0]["line"], 8);
     assert_eq!(json["runs"][0]["as_expected"], false);
@@ -406,10 +337,7 @@ fn replay_as_json_is_an_object_a_run_with_its_trace() {
         assert!(run["steps"].as_u64().expect("it is a number") > 0);
         assert_eq!(run["digest"].as_str().expect("it is text").len(), 32);
         let trace = run["trace"].as_array().expect("it is a list");
-        let ask = trace
-            .iter()
-            .find(|entry| entry["text"] == "ask b")
-            .expect("it was told");
+        let ask = trace.iter().find(|entry| entry["text"] == "ask b").expect("it was told");
         assert_eq!(ask["line"], 6);
         assert_eq!(ask["consequences"][0], "b  idle -> asking");
     }
@@ -444,41 +372,26 @@ fn the_junit_report_has_a_suite_a_theme_and_a_case_a_file_and_protocol() {
 #[test]
 fn an_output_that_cannot_be_written_is_reported_and_the_results_still_told() {
     let folder = folder(&[("x.scenario", GOOD)]);
-    let arguments = [
-        "check",
-        "x.scenario",
-        "--walks",
-        "0",
-        "--junit",
-        "no/where.xml",
-    ];
+    let arguments = ["check", "x.scenario", "--walks", "0", "--junit", "no/where.xml"];
     let ran = program(folder.path(), &arguments);
     assert_eq!(ran.code, 2);
     assert_has(&ran.stderr, &["no/where.xml cannot be written"]);
     assert_has(&ran.stdout, &["\nall "]);
-    let ran = program(
-        folder.path(),
-        &["replay", "x.scenario", "-o", "no/where.txt"],
-    );
+    let ran = program(folder.path(), &["replay", "x.scenario", "-o", "no/where.txt"]);
     assert_eq!(ran.code, 2);
     assert_has(&ran.stderr, &["no/where.txt cannot be written"]);
     let ran = program(folder.path(), &["replay", "x.scenario", "-o", "trace.txt"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
     let trace = fs::read_to_string(folder.path().join("trace.txt")).expect("it was written");
-    assert_eq!(
-        trace,
-        program(folder.path(), &["replay", "x.scenario"]).stdout
-    );
+    assert_eq!(trace, program(folder.path(), &["replay", "x.scenario"]).stdout);
 }
 
 #[test]
 fn a_reader_that_closes_stdout_is_no_failure() {
     let folder = folder(&[("x.scenario", GOOD)]);
-    for arguments in [
-        &["vocabulary"][..],
-        &["check", "x.scenario", "--walks", "0"],
-        &["replay", "x.scenario"],
-    ] {
+    for arguments in
+        [&["vocabulary"][..], &["check", "x.scenario", "--walks", "0"], &["replay", "x.scenario"]]
+    {
         let (reader, writer) = io::pipe().expect("there is room for a pipe");
         drop(reader);
         let mut command = command(folder.path(), arguments);
@@ -493,19 +406,29 @@ fn the_reference_of_the_language_is_what_the_program_prints() {
     let ran = program(&workspace(), &["vocabulary"]);
     assert_eq!(ran.code, 0);
     let readme = fs::read_to_string(workspace().join("scenarios/README.md"));
-    let readme = readme
-        .expect("the reference is part of the project")
-        .replace("\r\n", "\n");
+    let readme = readme.expect("the reference is part of the project").replace("\r\n", "\n");
     let marker = "<!-- Below: what `handover-sim vocabulary` prints. -->\n\n";
     let (_, reference) = readme.split_once(marker).expect("the marker is there");
-    assert_eq!(
-        reference, ran.stdout,
-        "print the part below the marker anew"
-    );
+    assert_eq!(reference, ran.stdout, "print the part below the marker anew");
     let ran = program(&workspace(), &["vocabulary", "--json"]);
     let json: Value = serde_json::from_str(&ran.stdout).expect("it is JSON");
-    assert_eq!(
-        json["verbs"][0]["form"].as_str().map(|form| &form[..3]),
-        Some("ask")
-    );
+    assert_eq!(json["verbs"][0]["form"].as_str().map(|form| &form[..3]), Some("ask"));
+}
+
+#[test]
+fn a_view_that_was_never_published_is_not_repeated() {
+    let text = "\
+# A view is repeated before there is one
+hosts b:v1
+under current holds
+
+ask b
+stall record
+deliver b -> record
+repeat record -> b
+";
+    let folder = folder(&[("x.scenario", text)]);
+    let ran = program(folder.path(), &["replay", "x.scenario"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (3, ""));
+    assert_has(&ran.stdout, &["cannot happen: no view was published for it"]);
 }

@@ -60,10 +60,7 @@ fn a_rolling_update_without_faults_brings_each_place_that_stays_up_to_the_last_v
         }
     }
     assert!(up >= 400, "of 500 places only {up} stayed up");
-    assert!(
-        open * 100 >= up * 98,
-        "of {up} places only {open} may serve"
-    );
+    assert!(open * 100 >= up * 98, "of {up} places only {open} may serve");
 }
 
 #[test]
@@ -86,13 +83,8 @@ fn a_walk_that_holds_replays_step_by_step_to_the_same_digest() {
     for seed in 0..100 {
         let report = walk(seed, &settings, &Current);
         let run = replayed(&report);
-        assert!(
-            run.is_as_expected(),
-            "seed {seed}: {:?} {:?}",
-            run.ended,
-            run.stale
-        );
-        assert_eq!(run.steps, report.steps(), "seed {seed}");
+        assert!(run.is_as_expected(), "seed {seed}: {:?} {:?}", run.ended, run.stale);
+        assert_eq!(run.steps, report.steps, "seed {seed}");
         assert_eq!(run.digest, report.digest, "seed {seed}");
     }
 }
@@ -113,10 +105,7 @@ fn each_kind_of_fault_strikes() {
     }
     for kind in settings.faults.keys() {
         let times = struck.get(kind.word()).copied().unwrap_or_default();
-        assert!(
-            times >= 20,
-            "{kind} strikes only {times} times in 300 walks"
-        );
+        assert!(times >= 20, "{kind} strikes only {times} times in 300 walks");
     }
 }
 
@@ -127,10 +116,7 @@ fn a_kind_without_a_budget_never_strikes() {
     settings.faults.remove(&FaultKind::Overlap);
     for seed in 0..50 {
         let report = walk(seed, &settings, &Current);
-        let crash = report
-            .names()
-            .into_iter()
-            .find(|name| name.starts_with("crash "));
+        let crash = report.names().into_iter().find(|name| name.starts_with("crash "));
         assert_eq!(crash, None, "seed {seed}");
     }
 }

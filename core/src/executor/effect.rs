@@ -219,11 +219,7 @@ pub struct DrainRefusal {
 
 impl core::fmt::Display for DrainRefusal {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(
-            f,
-            "the drain {} is in force and not weaker: {}",
-            self.active.id, self.active.reason
-        )
+        write!(f, "the drain {} is in force and not weaker: {}", self.active.id, self.active.reason)
     }
 }
 

@@ -13,8 +13,7 @@ use super::{Commit, Property, Transition, Violation, demand};
 use crate::world::World;
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
-    step.commits()
-        .try_for_each(|commit| judge(step.after, &commit))
+    step.commits().try_for_each(|commit| judge(step.after, &commit))
 }
 
 fn judge(world: &World, commit: &Commit<'_>) -> Result<(), Violation> {
@@ -65,11 +64,7 @@ fn report<'a>(input: Option<&'a Input>, hold: &Hold) -> Option<&'a BTreeMap<Chun
     let Some(Input::Statement(statement)) = input else {
         return None;
     };
-    let Standing::Finished {
-        grant,
-        outcome: Outcome::Clean,
-        signed_off,
-    } = &statement.standing
+    let Standing::Finished { grant, outcome: Outcome::Clean, signed_off } = &statement.standing
     else {
         return None;
     };
@@ -156,20 +151,14 @@ mod tests {
     #[test]
     fn an_approval_without_a_hold_breaks_it() {
         let made = edit_before(approving(), |parts| parts.hold = None);
-        made.breaks(
-            PROPERTY,
-            "Approved(g1) of v1, and nobody held it under that grant",
-        );
+        made.breaks(PROPERTY, "Approved(g1) of v1, and nobody held it under that grant");
     }
 
     #[test]
     fn an_approval_by_anything_but_the_holders_clean_report_breaks_it() {
         let why = "Approved(g1) of v1, and not by a clean report of a";
-        let finished = |outcome, grant| Standing::Finished {
-            grant,
-            outcome,
-            signed_off: BTreeMap::new(),
-        };
+        let finished =
+            |outcome, grant| Standing::Finished { grant, outcome, signed_off: BTreeMap::new() };
         let world = approving().before;
         for said in [
             saying(&world, B, finished(Outcome::Clean, G1)),
@@ -197,10 +186,7 @@ mod tests {
             let plan = ["x".into(), "y".into()].into();
             held(parts).stage = Stage::Started { plan };
         });
-        made.breaks(
-            PROPERTY,
-            "Approved(g1) of v1, and y is not signed off clean",
-        );
+        made.breaks(PROPERTY, "Approved(g1) of v1, and y is not signed off clean");
     }
 
     #[test]

@@ -66,10 +66,7 @@ mod tests {
 
     #[test]
     fn children_count_with_what_waits_for_them() {
-        let children = [
-            submit(A, "child1", Some("l1")),
-            submit(A, "child2", Some("l1")),
-        ];
+        let children = [submit(A, "child1", Some("l1")), submit(A, "child2", Some("l1"))];
         let world = after(queueing(&["l1", "l2"]), children);
         let world = until(world, |world| world.process(A).builds.len() == 3);
         Made::changing(&world, A, |process| process.slow = 2).holds(PROPERTY);

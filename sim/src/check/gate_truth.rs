@@ -7,10 +7,8 @@ use super::{Commit, Property, Transition, Violation, demand};
 use crate::world::{Process, Who, World};
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
-    step.commits()
-        .try_for_each(|commit| approvals_stay(&commit))?;
-    step.touched()
-        .try_for_each(|(who, _, process)| gate_is_true(step.after, who, process))
+    step.commits().try_for_each(|commit| approvals_stay(&commit))?;
+    step.touched().try_for_each(|(who, _, process)| gate_is_true(step.after, who, process))
 }
 
 fn approvals_stay(commit: &Commit<'_>) -> Result<(), Violation> {

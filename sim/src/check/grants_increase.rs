@@ -7,16 +7,13 @@ use super::{Commit, Property, Transition, Violation, demand};
 use crate::world::World;
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
-    step.commits()
-        .try_for_each(|commit| judge(step.after, &commit))
+    step.commits().try_for_each(|commit| judge(step.after, &commit))
 }
 
 fn judge(world: &World, commit: &Commit<'_>) -> Result<(), Violation> {
     let (before, after) = (commit.before, commit.after);
     let (old, new) = (before.revision(), after.revision());
-    demand(Property::GrantsIncrease, new > old, || {
-        format!("{old} was followed by {new}")
-    })?;
+    demand(Property::GrantsIncrease, new > old, || format!("{old} was followed by {new}"))?;
     let (old, new) = (before.next_grant(), after.next_grant());
     demand(Property::GrantsIncrease, new >= old, || {
         format!("the next grant was {old} and is {new}")
@@ -34,10 +31,7 @@ fn judge(world: &World, commit: &Commit<'_>) -> Result<(), Violation> {
     let fresh = hold.grant >= before.next_grant() && hold.grant < after.next_grant();
     demand(Property::GrantsIncrease, kept || fresh, || {
         let held = world.hold_label(hold);
-        format!(
-            "{held} has a grant that was given before; {} is next",
-            before.next_grant()
-        )
+        format!("{held} has a grant that was given before; {} is next", before.next_grant())
     })
 }
 

@@ -132,20 +132,10 @@ impl<'a> Transition<'a> {
     /// The commits of the step, in their order.
     fn commits(&self) -> impl Iterator<Item = Commit<'a>> + use<'a> {
         self.facts.iter().filter_map(|fact| {
-            let Fact::Committed {
-                input,
-                before,
-                after,
-                ..
-            } = fact
-            else {
+            let Fact::Committed { input, before, after, .. } = fact else {
                 return None;
             };
-            Some(Commit {
-                input: input.as_deref(),
-                before,
-                after,
-            })
+            Some(Commit { input: input.as_deref(), before, after })
         })
     }
 
@@ -175,19 +165,12 @@ fn dead_before<'a>(step: &Transition<'a>) -> Option<(&'a Process, Who, &'a Proce
 
 /// The verdict on one claim.
 fn demand(property: Property, holds: bool, why: impl FnOnce() -> String) -> Result<(), Violation> {
-    if holds {
-        Ok(())
-    } else {
-        Err(Violation::new(property, why()))
-    }
+    if holds { Ok(()) } else { Err(Violation::new(property, why())) }
 }
 
 impl Violation {
     pub(crate) fn new(property: Property, why: impl Into<String>) -> Self {
-        Self {
-            property,
-            why: why.into(),
-        }
+        Self { property, why: why.into() }
     }
 }
 

@@ -44,10 +44,7 @@ mod tests {
     }
 
     fn alarm() -> Fact {
-        Fact::Alarm {
-            who: A,
-            text: "ForeignWord".into(),
-        }
+        Fact::Alarm { who: A, text: "ForeignWord".into() }
     }
 
     fn refused(refusal: Refusal) -> Fact {

@@ -11,8 +11,7 @@ use super::{Commit, Property, Transition, Violation, demand};
 use crate::world::World;
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
-    step.commits()
-        .try_for_each(|commit| judge(step.after, &commit))
+    step.commits().try_for_each(|commit| judge(step.after, &commit))
 }
 
 fn judge(world: &World, commit: &Commit<'_>) -> Result<(), Violation> {
@@ -85,11 +84,7 @@ mod tests {
     }
 
     fn report(grant: GrantId) -> Standing {
-        Standing::Finished {
-            grant,
-            outcome: Outcome::Clean,
-            signed_off: BTreeMap::new(),
-        }
+        Standing::Finished { grant, outcome: Outcome::Clean, signed_off: BTreeMap::new() }
     }
 
     #[test]
@@ -108,10 +103,7 @@ mod tests {
         Made::committing(&world, Some(foreign), take_back).breaks(PROPERTY, why);
         let stale = saying(&world, A, report(G1.next()));
         Made::committing(&world, Some(stale), take_back).breaks(PROPERTY, why);
-        let other = Input::Revoke {
-            grant: G1.next(),
-            reason: "slow".into(),
-        };
+        let other = Input::Revoke { grant: G1.next(), reason: "slow".into() };
         Made::committing(&world, Some(other), take_back).breaks(PROPERTY, why);
     }
 
@@ -130,10 +122,7 @@ mod tests {
         let world = building();
         let own = saying(&world, A, report(G1));
         Made::committing(&world, Some(own), take_back).holds(PROPERTY);
-        let force = Input::Revoke {
-            grant: G1,
-            reason: "slow".into(),
-        };
+        let force = Input::Revoke { grant: G1, reason: "slow".into() };
         Made::committing(&world, Some(force), take_back).holds(PROPERTY);
     }
 
@@ -147,10 +136,7 @@ mod tests {
         gone.holds(PROPERTY);
         let dead = after(building(), [Event::Crash(A)]);
         Made::committing(&dead, None, take_back).holds(PROPERTY);
-        let stops = Event::StandDown {
-            who: A,
-            after: false,
-        };
+        let stops = Event::StandDown { who: A, after: false };
         let cancelling = after(building(), [stops]);
         Made::committing(&cancelling, None, take_back).holds(PROPERTY);
     }

@@ -47,10 +47,7 @@ mod tests {
         }
 
         fn hear(&self, view: &View, _process: &Process) -> View {
-            View {
-                acknowledged: None,
-                ..view.clone()
-            }
+            View { acknowledged: None, ..view.clone() }
         }
     }
 

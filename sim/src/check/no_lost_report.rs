@@ -12,12 +12,7 @@ use crate::world::{Fact, Process, RealEnd, Who, World};
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
     for fact in step.facts {
-        let Fact::Moved {
-            who,
-            from: Phase::Finished { grant },
-            to,
-        } = fact
-        else {
+        let Fact::Moved { who, from: Phase::Finished { grant }, to } = fact else {
             continue;
         };
         let process = step.after.process(*who);
@@ -71,15 +66,8 @@ mod tests {
     /// The step in which `a` has read that its report is folded.
     fn leaving() -> Made {
         calm_step(building(), |made| {
-            let leaves = |fact: &Fact| {
-                matches!(
-                    fact,
-                    Fact::Moved {
-                        from: Phase::Finished { .. },
-                        ..
-                    }
-                )
-            };
+            let leaves =
+                |fact: &Fact| matches!(fact, Fact::Moved { from: Phase::Finished { .. }, .. });
             made.facts.iter().any(leaves)
         })
     }
@@ -96,9 +84,7 @@ mod tests {
             host: host.clone(),
             version: line.version.clone(),
             grant: G1,
-            stage: Stage::Started {
-                plan: ["x".into()].into(),
-            },
+            stage: Stage::Started { plan: ["x".into()].into() },
             signed_off: BTreeMap::new(),
             cancelling: None,
         });
@@ -158,9 +144,7 @@ mod tests {
     #[test]
     fn a_guarded_report_breaks_it() {
         let mut world = two_under("guarded-report");
-        world
-            .apply(&Event::Ask(A), &mut Vec::new())
-            .expect("a lives");
+        world.apply(&Event::Ask(A), &mut Vec::new()).expect("a lives");
         let why = "a is done with its report, and the record says Started(a, g1)";
         let broken = judge_to_rest(world, PROPERTY).map(|_| ());
         assert_eq!(broken, Err(why.to_owned()));

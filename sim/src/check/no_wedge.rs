@@ -30,10 +30,7 @@ mod tests {
     /// `a` stands down while the offer is on its way to it; `b` asks too.
     fn crossing(protocol: &str) -> World {
         let to = ArbiterIndex(0);
-        let stands_down = Event::StandDown {
-            who: A,
-            after: false,
-        };
+        let stands_down = Event::StandDown { who: A, after: false };
         let events = [
             Event::Ask(A),
             Event::Deliver { from: A, to },

@@ -71,9 +71,7 @@ fn disturbed_queue(before: &Process, after: &Process) -> Option<String> {
             if leaves_well(after, &work) {
                 continue;
             }
-            return Some(format!(
-                "{work} left the queue, neither admitted nor cancelled"
-            ));
+            return Some(format!("{work} left the queue, neither admitted nor cancelled"));
         };
         if now.place != queued.place || was.attempts(&work) != is.attempts(&work) {
             return Some(format!("{work} lost its place or its attempts"));
@@ -83,16 +81,10 @@ fn disturbed_queue(before: &Process, after: &Process) -> Option<String> {
     for queued in &new {
         let waits = same(&old, &queued.waiter).is_some();
         if !waits && is_new(before, &queued.waiter) && Some(queued.place) <= last {
-            return Some(format!(
-                "{} is new and stands before others",
-                name(&queued.waiter)
-            ));
+            return Some(format!("{} is new and stands before others", name(&queued.waiter)));
         }
         if queued.parked && !is.is_draining() {
-            return Some(format!(
-                "{} is parked under an open gate",
-                name(&queued.waiter)
-            ));
+            return Some(format!("{} is parked under an open gate", name(&queued.waiter)));
         }
     }
     None
@@ -101,9 +93,7 @@ fn disturbed_queue(before: &Process, after: &Process) -> Option<String> {
 /// Admitted, or cancelled?
 fn leaves_well(after: &Process, work: &Work) -> bool {
     let executor = after.host.executor();
-    let cancelled = executor
-        .entry(work)
-        .is_some_and(|entry| entry.state == BuildState::Cancelled);
+    let cancelled = executor.entry(work).is_some_and(|entry| entry.state == BuildState::Cancelled);
     cancelled || executor.stage(work).is_some_and(Stage::is_current)
 }
 
@@ -168,10 +158,7 @@ mod tests {
     #[test]
     fn a_queue_is_kept_through_starts_cancels_and_a_drain() {
         judge_to_rest(waiting(), PROPERTY).expect("it holds");
-        let cancels = Event::CancelBuild {
-            who: A,
-            build: "l2".into(),
-        };
+        let cancels = Event::CancelBuild { who: A, build: "l2".into() };
         let cancelled = Made::by(&waiting(), cancels);
         cancelled.holds(PROPERTY);
         judge_to_rest(cancelled.after, PROPERTY).expect("it holds");
@@ -194,9 +181,8 @@ mod tests {
     #[test]
     fn a_row_of_granted_work_may_go() {
         let granted = Work::Granted(GrantId(1));
-        let world = until(building(), |world| {
-            world.process(A).ledger.entries.contains_key(&granted)
-        });
+        let world =
+            until(building(), |world| world.process(A).ledger.entries.contains_key(&granted));
         let made = Made::changing(&world, A, |process| {
             process.ledger.entries.remove(&granted);
         });
@@ -226,10 +212,7 @@ mod tests {
         let made = executing(|parts| {
             parts.tasks.remove(&local("l2"));
         });
-        made.breaks(
-            PROPERTY,
-            "on a l2 left the queue, neither admitted nor cancelled",
-        );
+        made.breaks(PROPERTY, "on a l2 left the queue, neither admitted nor cancelled");
     }
 
     #[test]

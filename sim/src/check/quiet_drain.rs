@@ -45,9 +45,7 @@ fn closed(process: &Process) -> Option<String> {
     let mut owed = process.owes_drain.iter();
     let released = |work: Work| executor.stage(&work).is_none();
     let build = owed.find(|build| released(Work::Local((*build).clone())))?;
-    Some(format!(
-        "{build} has released its slot and owes its drain's declaration"
-    ))
+    Some(format!("{build} has released its slot and owes its drain's declaration"))
 }
 
 fn is_current(executor: &Executor, work: &Work) -> bool {
@@ -79,16 +77,11 @@ fn drain_due(ledger: &Ledger, version: &Version, pinned: bool) -> bool {
         Term::ThisVersion => declared_by == version,
         Term::UntilUndrained => true,
     };
-    let declared = ledger
-        .drain
-        .as_ref()
-        .is_some_and(|drain| lasts(drain.term, &drain.version));
+    let declared = ledger.drain.as_ref().is_some_and(|drain| lasts(drain.term, &drain.version));
     let owed = ledger.entries.values().any(|entry| {
         let request = entry.drains.as_ref();
         let by = entry.admitted_by.as_ref();
-        let lasts = request
-            .zip(by)
-            .is_some_and(|(request, by)| lasts(request.term, by));
+        let lasts = request.zip(by).is_some_and(|(request, by)| lasts(request.term, by));
         !pinned && entry.state == BuildState::Succeeded && lasts
     });
     declared || owed
@@ -108,12 +101,7 @@ mod tests {
     const PROPERTY: Property = Property::QuietDrain;
 
     fn drain(term: Term) -> Event {
-        Event::Drain {
-            who: A,
-            term,
-            end: EndAction::Nothing,
-            at_deadline: AtDeadline::Report,
-        }
+        Event::Drain { who: A, term, end: EndAction::Nothing, at_deadline: AtDeadline::Report }
     }
 
     /// `a` has declared a drain, and becomes in one step what it is in this world.
@@ -144,9 +132,7 @@ mod tests {
     #[test]
     fn a_reservation_under_a_drain_breaks_it() {
         let asked = after(two(), [Event::Ask(A)]);
-        let reserved = until(asked, |world| {
-            world.process(A).host.executor().has_reservation()
-        });
+        let reserved = until(asked, |world| world.process(A).host.executor().has_reservation());
         let made = from_drained(reserved.process(A).clone());
         made.breaks(PROPERTY, "a reserves a slot, and the drain d1 is declared");
     }
@@ -160,10 +146,8 @@ mod tests {
 
     #[test]
     fn what_in_flight_work_waits_for_may_begin() {
-        let world = after(
-            queueing(&["l"]),
-            [drain(Term::UntilUndrained), submit(A, "child", Some("l"))],
-        );
+        let world =
+            after(queueing(&["l"]), [drain(Term::UntilUndrained), submit(A, "child", Some("l"))]);
         let begins = calm_step(world, |made| {
             is_current(made.after.process(A).host.executor(), &local("child"))
         });
@@ -179,10 +163,7 @@ mod tests {
 
     /// The boot of `a` after a crash in this world.
     fn booting(world: World, version: &str) -> Made {
-        let boot = Event::Boot {
-            name: "a".into(),
-            version: Some(version.into()),
-        };
+        let boot = Event::Boot { name: "a".into(), version: Some(version.into()) };
         Made::by(&after(world, [Event::Crash(A)]), boot)
     }
 
@@ -210,14 +191,7 @@ mod tests {
         kept.holds(PROPERTY);
         forgetful(kept).breaks(PROPERTY, FORGOTTEN);
         let over = booting(stored(Term::ThisVersion), "v2");
-        assert!(
-            !over
-                .after
-                .process(crate::world::Who(2))
-                .host
-                .executor()
-                .is_draining()
-        );
+        assert!(!over.after.process(crate::world::Who(2)).host.executor().is_draining());
         over.holds(PROPERTY);
     }
 

@@ -14,14 +14,11 @@ pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
     };
     let executor = booted.host.executor();
     let rows = &dead.ledger.entries;
-    let wrong = rows
-        .iter()
-        .find_map(|(work, row)| wrong_row(executor, work, row))
-        .or_else(|| {
-            let known = |work: &Work| rows.contains_key(work);
-            let added = added(executor, known)?;
-            Some(format!("{added} is queued, and the book does not have it"))
-        });
+    let wrong = rows.iter().find_map(|(work, row)| wrong_row(executor, work, row)).or_else(|| {
+        let known = |work: &Work| rows.contains_key(work);
+        let added = added(executor, known)?;
+        Some(format!("{added} is queued, and the book does not have it"))
+    });
     match wrong {
         Some(why) => {
             let why = format!("{} has booted, and {why}", step.after.label(who));
@@ -43,11 +40,7 @@ fn wrong_row(executor: &Executor, work: &Work, row: &Entry) -> Option<String> {
     if now.place != row.place || now.attempts > row.attempts {
         return Some(format!("{work} lost its place, or paid in attempts"));
     }
-    let expected = if unfinished {
-        &BuildState::Pending
-    } else {
-        &row.state
-    };
+    let expected = if unfinished { &BuildState::Pending } else { &row.state };
     if now.state != *expected {
         return Some(format!("{work} was {:?} and is {:?}", row.state, now.state));
     }
@@ -79,13 +72,10 @@ fn wrong_row(executor: &Executor, work: &Work, row: &Entry) -> Option<String> {
 
 /// A queued build that nobody knows of.
 fn added(executor: &Executor, known: impl Fn(&Work) -> bool) -> Option<Work> {
-    executor
-        .queue()
-        .into_iter()
-        .find_map(|queued| match queued.waiter {
-            Waiter::Build(build) => Some(Work::Local(build)).filter(|work| !known(work)),
-            Waiter::Candidate => None,
-        })
+    executor.queue().into_iter().find_map(|queued| match queued.waiter {
+        Waiter::Build(build) => Some(Work::Local(build)).filter(|work| !known(work)),
+        Waiter::Candidate => None,
+    })
 }
 
 #[cfg(test)]
@@ -102,10 +92,7 @@ mod tests {
 
     /// `a` crashes in this world, and boots.
     fn booting(world: World) -> Made {
-        let boot = Event::Boot {
-            name: "a".into(),
-            version: None,
-        };
+        let boot = Event::Boot { name: "a".into(), version: None };
         Made::by(&after(world, [Event::Crash(A)]), boot)
     }
 
@@ -119,8 +106,7 @@ mod tests {
 
     fn bent(mut made: Made, edit: impl FnOnce(&mut ExecutorParts)) -> Made {
         let booted = made.after.newest(&"a".into()).expect("it has booted");
-        made.after
-            .edit_process(booted, |process| edit_executor(process, edit));
+        made.after.edit_process(booted, |process| edit_executor(process, edit));
         made
     }
 
@@ -140,11 +126,7 @@ mod tests {
         let booted = made.after.newest(&"a".into()).expect("it has booted");
         let executor = made.after.process(booted).host.executor();
         assert_eq!(executor.queue().len(), 2);
-        assert_eq!(
-            executor.attempts(&local("l2")),
-            0,
-            "the cut one was not charged"
-        );
+        assert_eq!(executor.attempts(&local("l2")), 0, "the cut one was not charged");
     }
 
     #[test]
@@ -182,14 +164,8 @@ mod tests {
                 parts.tasks.insert(local("l1"), task);
             }
         };
-        breaks(
-            again(BuildState::Pending),
-            "l1 was Succeeded and is Pending",
-        );
-        breaks(
-            again(BuildState::Succeeded),
-            "l1 was Succeeded and is in the queue",
-        );
+        breaks(again(BuildState::Pending), "l1 was Succeeded and is Pending");
+        breaks(again(BuildState::Succeeded), "l1 was Succeeded and is in the queue");
     }
 
     #[test]

@@ -36,10 +36,7 @@ pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
 
 /// Only these bring a build about, or change who may build.
 fn concerns(fact: &Fact) -> bool {
-    matches!(
-        fact,
-        Fact::Moved { .. } | Fact::BuildRuns { .. } | Fact::Committed { .. }
-    )
+    matches!(fact, Fact::Moved { .. } | Fact::BuildRuns { .. } | Fact::Committed { .. })
 }
 
 /// The builds under a grant that count: on living hosts that are not gone, not revoked.

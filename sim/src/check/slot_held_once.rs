@@ -22,11 +22,7 @@ pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
 
 fn miscounted(process: &Process) -> Option<String> {
     let executor = process.host.executor();
-    let (free, held, slots) = (
-        executor.slots_free(),
-        executor.slots_held(),
-        executor.slots(),
-    );
+    let (free, held, slots) = (executor.slots_free(), executor.slots_held(), executor.slots());
     if free + held != slots {
         return Some(format!("{free} slots are free and {held} held, of {slots}"));
     }
@@ -110,10 +106,7 @@ mod tests {
             let executor = Executor::new(Settings::new(1, false), process.host.version().clone());
             process.host = process.host.clone().with_executor(executor);
         });
-        made.breaks(
-            PROPERTY,
-            "on a the candidate is accepted(g1) and lacks a reservation",
-        );
+        made.breaks(PROPERTY, "on a the candidate is accepted(g1) and lacks a reservation");
     }
 
     #[test]
@@ -123,14 +116,10 @@ mod tests {
         idle.breaks(PROPERTY, "on a the candidate is idle and has a reservation");
         let asks = after(two(), [Event::Ask(A)]);
         changing(&asks, reserves).holds(PROPERTY);
-        let answered = until(building(), |world| {
-            world.process(B).host.candidate().is_acknowledged()
-        });
+        let answered =
+            until(building(), |world| world.process(B).host.candidate().is_acknowledged());
         let made = Made::changing(&answered, B, reserves);
-        made.breaks(
-            PROPERTY,
-            "on b the candidate is asking and has a reservation",
-        );
+        made.breaks(PROPERTY, "on b the candidate is asking and has a reservation");
     }
 
     #[test]

@@ -9,8 +9,7 @@ use super::{Commit, Property, Transition, Violation, demand};
 use crate::world::World;
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
-    step.commits()
-        .try_for_each(|commit| judge(step.after, &commit))
+    step.commits().try_for_each(|commit| judge(step.after, &commit))
 }
 
 fn judge(world: &World, commit: &Commit<'_>) -> Result<(), Violation> {

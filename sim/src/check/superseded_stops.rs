@@ -76,10 +76,7 @@ mod tests {
     fn building_on_when_cancelled_breaks_it() {
         let why = "a builds under g1, and has read a view with Started(a, g1) cancelling";
         let made = having_read(|view| {
-            let cancelling = Cancelling {
-                reason: "slow".into(),
-                then: Then::Block,
-            };
+            let cancelling = Cancelling { reason: "slow".into(), then: Then::Block };
             view.hold.as_mut().expect("a holds").cancelling = Some(cancelling);
         });
         made.breaks(PROPERTY, why);

@@ -27,21 +27,14 @@ impl Made {
     /// A real step.
     pub(super) fn by(world: &World, event: Event) -> Self {
         let mut made = Self::still(world);
-        made.after
-            .apply(&event, &mut made.facts)
-            .expect("the event of a test can happen");
+        made.after.apply(&event, &mut made.facts).expect("the event of a test can happen");
         made.event = event;
         made
     }
 
     /// A step in which nothing has happened yet.
     pub(super) fn still(world: &World) -> Self {
-        Self {
-            before: world.clone(),
-            event: Event::Heal,
-            facts: Vec::new(),
-            after: world.clone(),
-        }
+        Self { before: world.clone(), event: Event::Heal, facts: Vec::new(), after: world.clone() }
     }
 
     /// A step in which a process has become something else.
@@ -95,12 +88,7 @@ impl Made {
 
 /// A world of these places, with one chunk to be signed off.
 pub(super) fn world_under(protocol: &'static dyn Protocol, places: Vec<Place>) -> World {
-    World::new(Setup {
-        places,
-        chunks: BTreeSet::from(["x".into()]),
-        arbiters: 1,
-        protocol,
-    })
+    World::new(Setup { places, chunks: BTreeSet::from(["x".into()]), arbiters: 1, protocol })
 }
 
 /// Two hosts of one version and one slot each: [`A`] and [`B`].
@@ -116,9 +104,7 @@ pub(super) fn two_under(protocol: &str) -> World {
 /// The world after these events.
 pub(super) fn after(mut world: World, events: impl IntoIterator<Item = Event>) -> World {
     for event in events {
-        world
-            .apply(&event, &mut Vec::new())
-            .expect("the event of a test can happen");
+        world.apply(&event, &mut Vec::new()).expect("the event of a test can happen");
     }
     world
 }
@@ -162,9 +148,7 @@ pub(super) fn building() -> World {
 
 /// The step that folds the report of [`A`] into an approval.
 pub(super) fn approving() -> Made {
-    calm_step(building(), |made| {
-        made.after.committed().verdicts().next().is_some()
-    })
+    calm_step(building(), |made| made.after.committed().verdicts().next().is_some())
 }
 
 /// At rest: [`A`] has built, all is approved.
@@ -186,12 +170,7 @@ pub(super) fn queueing(builds: &[&str]) -> World {
 }
 
 pub(super) fn submit(who: Who, build: &str, parent: Option<&str>) -> Event {
-    Event::Submit {
-        who,
-        build: build.into(),
-        parent: parent.map(Into::into),
-        drains: None,
-    }
+    Event::Submit { who, build: build.into(), parent: parent.map(Into::into), drains: None }
 }
 
 pub(super) fn local(build: &str) -> Work {

@@ -21,10 +21,7 @@ pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
     }
     // The job may be handed to somebody who is drained, without a word of his.
     for commit in step.commits() {
-        let holder = commit
-            .after
-            .hold()
-            .and_then(|hold| step.after.by_id(&hold.host));
+        let holder = commit.after.hold().and_then(|hold| step.after.by_id(&hold.host));
         let drained = holder.filter(|who| {
             let process = step.after.process(*who);
             process.lives() && process.host.is_drained()
@@ -89,12 +86,7 @@ mod tests {
     const PROPERTY: Property = Property::TruthfulIdle;
 
     fn drain(end: EndAction) -> Event {
-        Event::Drain {
-            who: A,
-            term: Term::UntilUndrained,
-            end,
-            at_deadline: AtDeadline::Report,
-        }
+        Event::Drain { who: A, term: Term::UntilUndrained, end, at_deadline: AtDeadline::Report }
     }
 
     /// `a` had the job, was drained, and has nothing left to do.
@@ -154,8 +146,7 @@ mod tests {
         let exits = |made: &Made| made.after.process(A).life == Life::Exited;
         let mut made = calm_step(world, exits);
         made.holds(PROPERTY);
-        made.after
-            .edit_process(A, |process| run(process, local("l")));
+        made.after.edit_process(A, |process| run(process, local("l")));
         made.breaks(PROPERTY, "a is drained, and l runs");
     }
 
@@ -164,10 +155,7 @@ mod tests {
         let made = changing(&drained(), |process| {
             process.ledger.entries.insert(local("l"), admitted());
         });
-        made.breaks(
-            PROPERTY,
-            "a is drained, and the outcome of l is not recorded",
-        );
+        made.breaks(PROPERTY, "a is drained, and the outcome of l is not recorded");
     }
 
     #[test]
@@ -175,20 +163,13 @@ mod tests {
         let running = after(queueing(&["l"]), [drain(EndAction::Nothing)]);
         let stored = until(running, |world| world.process(A).ledger.drain.is_some());
         let dead = after(stored, [Event::Crash(A)]);
-        let boot = Event::Boot {
-            name: "a".into(),
-            version: None,
-        };
+        let boot = Event::Boot { name: "a".into(), version: None };
         let made = Made::by(&dead, boot);
         let booted = made.after.newest(&"a".into()).expect("it has booted");
         let booted = made.after.process(booted);
         assert!(booted.host.is_drained(), "its drain lasts");
         let row = &booted.ledger.entries[&local("l")];
-        assert_eq!(
-            row.state,
-            BuildState::Admitted,
-            "the book is not mended yet"
-        );
+        assert_eq!(row.state, BuildState::Admitted, "the book is not mended yet");
         made.holds(PROPERTY);
     }
 

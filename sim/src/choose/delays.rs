@@ -15,10 +15,7 @@ impl Span {
     /// wide: links differ by orders of magnitude, and so do their jitters.
     fn drawn(draw: &mut Draw, unit_us: u64) -> Self {
         let min_us = unit_us << draw.below(8);
-        Self {
-            min_us,
-            spread_us: min_us * draw.below(8),
-        }
+        Self { min_us, spread_us: min_us * draw.below(8) }
     }
 
     fn draw(self, draw: &mut Draw) -> u64 {
@@ -67,13 +64,7 @@ impl Delays {
                 patience: Span::drawn(&mut draw, 1_000),
             })
             .collect();
-        Self {
-            draw,
-            places,
-            place_of: Vec::new(),
-            publish,
-            detection,
-        }
+        Self { draw, places, place_of: Vec::new(), publish, detection }
     }
 
     /// How long until an event happens that has just become possible.

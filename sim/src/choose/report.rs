@@ -12,6 +12,8 @@ use crate::world::{Event, Place, Setup, World};
 pub struct WalkReport {
     /// What made it, together with the settings and the protocol.
     pub seed: u64,
+    /// Events, those of the rest included.
+    pub steps: usize,
     /// The virtual time at which the faults ended, in microseconds.
     pub virtual_time_us: u64,
     /// Of all events.
@@ -38,12 +40,6 @@ pub enum Outcome {
 }
 
 impl WalkReport {
-    /// How many events there were.
-    #[must_use]
-    pub fn steps(&self) -> usize {
-        self.schedule.len()
-    }
-
     /// The world that it ended with.
     #[must_use]
     pub fn world(&self) -> World {
@@ -57,10 +53,7 @@ impl WalkReport {
     /// The names of all events, in order.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
-        self.commands_of(&self.schedule)
-            .iter()
-            .map(Command::to_string)
-            .collect()
+        self.commands_of(&self.schedule).iter().map(Command::to_string).collect()
     }
 
     /// The scenario that replays it, to the same end and the same digest. What follows once the
@@ -72,11 +65,9 @@ impl WalkReport {
     pub fn scenario(&self) -> Scenario {
         let protocol = self.setup.protocol.name();
         let (ends, why, ending) = match &self.outcome {
-            Outcome::Holds => (
-                "holds".to_owned(),
-                "All properties held.".to_owned(),
-                Ending::Holds,
-            ),
+            Outcome::Holds => {
+                ("holds".to_owned(), "All properties held.".to_owned(), Ending::Holds)
+            }
             Outcome::Broken(Violation { property, why }) => (
                 format!("breaks {property}"),
                 format!("Found: {}.", why.replace('\n', " ")),
@@ -87,10 +78,7 @@ impl WalkReport {
         if protocol != CURRENT {
             endings.push((protocol.to_owned(), ending));
         }
-        let setup = scenario::Setup {
-            endings,
-            ..scene(&self.setup)
-        };
+        let setup = scenario::Setup { endings, ..scene(&self.setup) };
         let title = format!("A walk of seed {} {ends}", self.seed);
         let commands = self.commands_of(&self.schedule[..self.faults_end]);
         Scenario::compose(title, &[&why], &setup, commands)
@@ -108,9 +96,7 @@ impl WalkReport {
 }
 
 fn apply(world: &mut World, event: &Event) {
-    world
-        .apply(event, &mut Vec::new())
-        .expect("the walk has applied it to the same world");
+    world.apply(event, &mut Vec::new()).expect("the walk has applied it to the same world");
 }
 
 fn scene(setup: &Setup) -> scenario::Setup {

@@ -37,6 +37,7 @@ pub fn walk(seed: u64, settings: &WalkSettings, protocol: &'static dyn Protocol)
     WalkReport {
         seed,
         faults_end,
+        steps: walk.log.schedule.len(),
         virtual_time_us: walk.now_us,
         digest: walk.log.digest,
         outcome,
@@ -82,21 +83,13 @@ impl Walk {
         let draft = settings.draft(&mut wishes, &mut faults);
         let mut workload = Workload::new(wishes, settings.versions);
         let mut agenda = Agenda::default();
-        let names: Vec<Name> = draft
-            .places
-            .iter()
-            .map(|place| place.name.clone())
-            .collect();
+        let names: Vec<Name> = draft.places.iter().map(|place| place.name.clone()).collect();
         for (due_us, wish) in workload.begin(&names, draft.local_builds, settings.span_us) {
             agenda.enter(due_us, Item::Wish(wish));
         }
         for (kind, times) in &draft.faults {
             for number in 0..*times {
-                let fault = Item::Fault {
-                    kind: *kind,
-                    number,
-                    tries: 0,
-                };
+                let fault = Item::Fault { kind: *kind, number, tries: 0 };
                 agenda.enter(faults.below(settings.span_us), fault);
             }
         }
@@ -109,11 +102,7 @@ impl Walk {
             workload,
             schedule: Draw::new(seed, Concern::Schedule),
             faults,
-            log: Log {
-                digest: Digest::new(),
-                schedule: Vec::new(),
-                digests: Vec::new(),
-            },
+            log: Log { digest: Digest::new(), schedule: Vec::new(), digests: Vec::new() },
         }
     }
 
@@ -121,9 +110,7 @@ impl Walk {
     fn with_faults(&mut self, steps_max: usize) -> Result<(), Violation> {
         while self.log.schedule.len() < steps_max {
             let (world, delays, now_us) = (&self.world, &mut self.delays, self.now_us);
-            self.agenda.refresh(world.calm_events(), |event| {
-                now_us + delays.draw(world, event)
-            });
+            self.agenda.refresh(world.calm_events(), |event| now_us + delays.draw(world, event));
             if self.agenda.is_calm() && !self.is_rolling() {
                 break;
             }
@@ -161,24 +148,15 @@ impl Walk {
             Item::Wish(wish) => match self.workload.grant(&self.world, &wish) {
                 Granted::Now(event) => Some(event),
                 Granted::Later => {
-                    self.agenda
-                        .enter(self.now_us + self.span_us / 20, Item::Wish(wish));
+                    self.agenda.enter(self.now_us + self.span_us / 20, Item::Wish(wish));
                     None
                 }
                 Granted::Never => None,
             },
-            Item::Fault {
-                kind,
-                number,
-                tries,
-            } => {
+            Item::Fault { kind, number, tries } => {
                 let Some(strike) = strike(&self.world, kind, &mut self.faults) else {
                     if tries < TRIES_MAX {
-                        let again = Item::Fault {
-                            kind,
-                            number,
-                            tries: tries + 1,
-                        };
+                        let again = Item::Fault { kind, number, tries: tries + 1 };
                         let due_us = self.now_us + self.faults.below(self.span_us / 20);
                         self.agenda.enter(due_us, again);
                     }
@@ -196,15 +174,8 @@ impl Walk {
     fn step(&mut self, event: &Event) -> Result<(), Violation> {
         let before = self.world.clone();
         let mut facts: Vec<Fact> = Vec::new();
-        self.world
-            .apply(event, &mut facts)
-            .expect("the walk picks what is possible");
-        let step = Transition {
-            before: &before,
-            event,
-            facts: &facts,
-            after: &self.world,
-        };
+        self.world.apply(event, &mut facts).expect("the walk picks what is possible");
+        let step = Transition { before: &before, event, facts: &facts, after: &self.world };
         self.log.note(&step);
         check(&step)?;
         for (delay_us, wish) in self.workload.follow(&self.world, &facts) {

@@ -36,11 +36,7 @@ pub(super) fn check(asked: &Check) -> Judgement {
     if let Some(path) = &asked.junit {
         judgement = judgement.max(write(path, &junit::report(&checked)));
     }
-    let text = if asked.json {
-        json::check(&checked)
-    } else {
-        table::table(&checked)
-    };
+    let text = if asked.json { json::check(&checked) } else { table::table(&checked) };
     judgement.max(print(&text))
 }
 

@@ -159,10 +159,7 @@ pub(super) fn replay(path: &Path, judged: &Judged) -> String {
         text: entry.text.clone(),
         consequences: entry.consequences.clone(),
     });
-    let replay = ReplayJson {
-        run: RunJson::new(path, judged),
-        trace: entries.collect(),
-    };
+    let replay = ReplayJson { run: RunJson::new(path, judged), trace: entries.collect() };
     let text = serde_json::to_string(&replay).expect("text, numbers and lists are JSON");
     format!("{text}\n")
 }
@@ -211,12 +208,7 @@ impl RunJson {
             steps: run.steps,
             digest: run.digest.to_string(),
             scenario: path.display().to_string(),
-            problems: judged
-                .problems
-                .iter()
-                .cloned()
-                .map(ProblemJson::from)
-                .collect(),
+            problems: judged.problems.iter().cloned().map(ProblemJson::from).collect(),
         }
     }
 }

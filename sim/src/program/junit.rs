@@ -21,9 +21,7 @@ pub(super) fn report(checked: &Checked) -> String {
     if !walks.digests.is_empty() {
         report.add_test_suite(suite("walks", walk_cases(walks)));
     }
-    report
-        .to_string()
-        .expect("text is XML once its control characters are gone")
+    report.to_string().expect("text is XML once its control characters are gone")
 }
 
 fn suite(name: &str, cases: impl IntoIterator<Item = TestCase>) -> TestSuite {

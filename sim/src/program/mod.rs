@@ -49,9 +49,7 @@ const fn exit_code(judgement: Judgement) -> u8 {
 /// Writes results to stdout. A reader that has seen enough and closed its end is no failure.
 fn print(text: &str) -> Judgement {
     let mut stdout = io::stdout().lock();
-    let written = stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush());
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             complain(&format!("stdout cannot be written: {error}"));

@@ -40,11 +40,7 @@ pub(super) fn replay(asked: &Replay) -> Judgement {
 
 /// The protocol that is asked for, or all of the head.
 fn protocols(scenario: &Scenario, asked: Option<&str>) -> Vec<&'static dyn Protocol> {
-    let of_head = scenario
-        .setup()
-        .endings
-        .iter()
-        .map(|(name, _)| name.as_str());
+    let of_head = scenario.setup().endings.iter().map(|(name, _)| name.as_str());
     let names: Vec<&str> = asked.map_or_else(|| of_head.collect(), |name| vec![name]);
     let protocols = names.into_iter().map(|name| {
         variants::by_name(name).expect("the parser and the arguments know only these names")
@@ -62,9 +58,7 @@ fn ending(judged: &Judged) -> String {
         Ended::Holds => "holds".to_owned(),
         Ended::Breaks { violation, .. } => format!("breaks {}", violation.property),
     };
-    let is_expected = run
-        .expected
-        .is_some_and(|expected| expected.to_string() == ended);
+    let is_expected = run.expected.is_some_and(|expected| expected.to_string() == ended);
     let mut text = match run.expected {
         Some(_) if is_expected && judged.holds() => ended,
         Some(_) if is_expected => format!("{ended} as expected"),

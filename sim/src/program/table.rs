@@ -23,15 +23,8 @@ pub(super) fn table(checked: &Checked) -> String {
     text
 }
 
-const HEADINGS: [&str; 7] = [
-    "theme",
-    "files",
-    "protocols",
-    "holds",
-    "breaks as expected",
-    "not as expected",
-    "steps",
-];
+const HEADINGS: [&str; 7] =
+    ["theme", "files", "protocols", "holds", "breaks as expected", "not as expected", "steps"];
 
 fn row(name: &str, counts: Counts) -> [String; 7] {
     [
@@ -113,12 +106,7 @@ fn unreadable(text: &mut String, file: &FileReport) {
     let Some(first) = problems.first() else {
         return;
     };
-    let _ = writeln!(
-        text,
-        "\n{} cannot be read\n  found     {}",
-        first.place(),
-        first.found
-    );
+    let _ = writeln!(text, "\n{} cannot be read\n  found     {}", first.place(), first.found);
     if problems.len() > 1 {
         let _ = writeln!(text, "  and {} more, see stderr", problems.len() - 1);
     }

@@ -38,13 +38,13 @@ pub(super) fn walk(count: u64, mut seen: impl FnMut()) -> Walks {
     let mut walks = Walks::default();
     for seed in 0..count {
         let report = choose::walk(seed, &settings, &Current);
-        walks.steps += report.steps();
+        walks.steps += report.steps;
         walks.digests.push(report.digest);
         if let Outcome::Broken(violation) = &report.outcome {
             walks.failed.push(FailedWalk {
                 seed,
                 violation: violation.clone(),
-                steps: report.steps(),
+                steps: report.steps,
                 digest: report.digest,
                 scenario: report.scenario().to_string(),
                 path: None,
@@ -105,10 +105,7 @@ mod tests {
     use super::*;
 
     fn failed() -> Walks {
-        let violation = Violation {
-            property: Property::NoWedge,
-            why: "nobody builds".to_owned(),
-        };
+        let violation = Violation { property: Property::NoWedge, why: "nobody builds".to_owned() };
         Walks {
             digests: vec![Digest::new()],
             steps: 7,
@@ -129,16 +126,10 @@ mod tests {
         let mut walks = failed();
         assert_eq!(walks.save(folder.path()), Judgement::AsExpected);
         let path = folder.path().join("walk-3-00000000.scenario");
-        assert_eq!(
-            std::fs::read_to_string(&path).ok().as_deref(),
-            Some("# A story\n")
-        );
+        assert_eq!(std::fs::read_to_string(&path).ok().as_deref(), Some("# A story\n"));
         let command = walks.failed[0].replay_command().expect("it has a file");
         let file = path.display();
-        assert!(
-            command.ends_with(&format!(" replay {file} --protocol current")),
-            "{command}"
-        );
+        assert!(command.ends_with(&format!(" replay {file} --protocol current")), "{command}");
         assert_eq!(walks.judgement(), Judgement::NotAsExpected);
     }
 

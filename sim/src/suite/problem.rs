@@ -104,10 +104,7 @@ impl Problem {
             }));
             return problems;
         }
-        let Some(expected) = run
-            .expected
-            .filter(|expected| *expected != ending(&run.ended))
-        else {
+        let Some(expected) = run.expected.filter(|expected| *expected != ending(&run.ended)) else {
             return problems;
         };
         let (line, found) = match &run.ended {

@@ -122,10 +122,7 @@ impl fmt::Display for SuiteReport {
                 write!(f, "\n{problem}")?;
                 if let Some(protocol) = problem.protocol {
                     let path = problem.path.display();
-                    write!(
-                        f,
-                        "\n  replay    handover-sim replay {path} --protocol {protocol}"
-                    )?;
+                    write!(f, "\n  replay    handover-sim replay {path} --protocol {protocol}")?;
                 }
             }
         }
