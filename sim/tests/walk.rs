@@ -68,6 +68,10 @@ fn a_walk_under_each_wrong_protocol_is_broken_and_what_it_writes_replays_to_the_
     for protocol in PROTOCOLS.iter().skip(1) {
         let reports = broken(0..300, *protocol);
         assert!(!reports.is_empty(), "{} was never caught", protocol.name());
+        for report in &reports {
+            let (seed, name) = (report.seed, protocol.name());
+            assert_eq!(broken_by(report), protocol.breaks(), "seed {seed} under {name}");
+        }
         for report in reports.iter().take(20) {
             let run = replayed(report);
             // Only the property: a script goes on for fewer steps before it calls it a livelock.

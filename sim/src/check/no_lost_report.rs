@@ -58,8 +58,11 @@ mod tests {
     use handover_core::{Hold, RecordParts, Stage};
 
     use super::*;
-    use crate::check::testing::{A, G1, Made, building, calm_step, judge_to_rest, two_under};
-    use crate::world::Event;
+    use crate::check::testing::{
+        A, B, G1, Made, after, building, calm_step, judge_to_rest, world_under,
+    };
+    use crate::variants;
+    use crate::world::{Event, Place};
 
     const PROPERTY: Property = Property::NoLostReport;
 
@@ -142,10 +145,11 @@ mod tests {
     }
 
     #[test]
-    fn a_guarded_report_breaks_it() {
-        let mut world = two_under("guarded-report");
-        world.apply(&Event::Ask(A), &mut Vec::new()).expect("a lives");
-        let why = "a is done with its report, and the record says Started(a, g1)";
+    fn a_guarded_report_breaks_it_at_the_second_build() {
+        let protocol = variants::by_name("guarded-report").expect("it is a protocol");
+        let places = vec![Place::new("a", "v1"), Place::new("b", "v2")];
+        let world = after(world_under(protocol, places), [Event::Ask(A), Event::Ask(B)]);
+        let why = "b is done with its report, and the record says Started(b, g2)";
         let broken = judge_to_rest(world, PROPERTY).map(|_| ());
         assert_eq!(broken, Err(why.to_owned()));
     }

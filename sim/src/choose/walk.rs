@@ -27,6 +27,7 @@ const TRIES_MAX: u32 = 20;
 /// Walks once.
 #[must_use]
 pub fn walk(seed: u64, settings: &WalkSettings, protocol: &'static dyn Protocol) -> WalkReport {
+    let _span = tracing::info_span!("walk", seed, protocol = protocol.name()).entered();
     let mut walk = Walk::new(seed, settings, protocol);
     let survived = walk.with_faults(settings.steps_max);
     let faults_end = walk.log.schedule.len();
@@ -58,6 +59,7 @@ struct Log {
 impl Log {
     fn note(&mut self, step: &Transition<'_>) {
         let name = step.before.name_of(step.event);
+        tracing::debug!(event = %name);
         self.digest.step(&name, step.before, step.after);
         self.schedule.push(step.event.clone());
         self.digests.push(self.digest);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use handover_sim::variants::PROTOCOLS;
 
 /// Where `check` looks if it is not told.
@@ -20,6 +20,9 @@ const DEFAULT_WALKS: u64 = 2_000;
 pub(super) struct Cli {
     #[command(subcommand)]
     pub(super) command: Option<Command>,
+    /// Say on stderr what is run; twice, also each step; three times, also what it brought about
+    #[arg(short, long, action = ArgAction::Count, global = true)]
+    pub(super) verbose: u8,
 }
 
 const EXIT_CODES: &str = "\

@@ -22,18 +22,34 @@ use std::process::ExitCode;
 use clap::Parser as _;
 use handover_sim::scenario::LoadError;
 use handover_sim::suite::{Judgement, Suite};
+use tracing_subscriber::fmt::format::FmtSpan;
 
 use cli::{Cli, Command};
 
 /// Does what the arguments ask for.
 pub(crate) fn main() -> ExitCode {
-    let command = Cli::parse().command;
+    let Cli { command, verbose } = Cli::parse();
+    follow(verbose);
     let judgement = match command.unwrap_or_default() {
         Command::Check(check) => check::check(&check),
         Command::Replay(replay) => replay::replay(&replay),
         Command::Vocabulary(vocabulary) => vocabulary::vocabulary(&vocabulary),
     };
     ExitCode::from(exit_code(judgement))
+}
+
+/// Lets the library's spans and events come out on stderr: without a clock, so that two runs say
+/// the same.
+fn follow(verbose: u8) {
+    let level = match verbose {
+        0 => return,
+        1 => tracing::Level::INFO,
+        2 => tracing::Level::DEBUG,
+        3.. => tracing::Level::TRACE,
+    };
+    let spans = if verbose == 1 { FmtSpan::NEW } else { FmtSpan::NONE };
+    let lines = tracing_subscriber::fmt().with_max_level(level).with_span_events(spans);
+    lines.without_time().with_ansi(false).with_target(false).with_writer(io::stderr).init();
 }
 
 const fn exit_code(judgement: Judgement) -> u8 {

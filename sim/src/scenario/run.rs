@@ -96,6 +96,9 @@ impl Run {
 /// Runs a scenario under a protocol.
 #[must_use]
 pub fn run(scenario: &Scenario, protocol: &'static dyn Protocol) -> Run {
+    let _span =
+        tracing::info_span!("scenario", title = scenario.title(), protocol = protocol.name())
+            .entered();
     let mut script = Script::new(scenario, protocol);
     let mut line = 0;
     for each in scenario.lines() {
@@ -252,6 +255,7 @@ impl Script {
         let mut facts = Vec::new();
         self.world.apply(event, &mut facts).expect("the event was permitted");
         self.steps += 1;
+        tracing::debug!(step = self.steps, event = %name);
         self.digest.step(&name, &before, &self.world);
         self.tell(&facts);
         let step = Transition { before: &before, event, facts: &facts, after: &self.world };
@@ -268,6 +272,7 @@ impl Script {
                 continue;
             }
             if let Some(text) = tell(&self.world, fact) {
+                tracing::trace!("{text}");
                 self.say(text);
             }
         }

@@ -29,6 +29,7 @@ impl Protocol for DrainAfterRelease {
     fn performed(&self, process: &mut Process, order: &ExecutorEffect) {
         if let ExecutorEffect::StoreDrain { drain: Some(drain) } = order
             && drain.by.is_some()
+            && !has_parked(process)
         {
             set_drain(process, None);
             process.put_off.push(order.clone());
@@ -40,6 +41,11 @@ impl Protocol for DrainAfterRelease {
             set_drain(process, drain);
         }
     }
+}
+
+/// A drain was in force before, and goes on: it cannot be put off.
+fn has_parked(process: &Process) -> bool {
+    process.host.executor().queue().iter().any(|queued| queued.parked)
 }
 
 fn set_drain(process: &mut Process, drain: Option<handover_core::Drain>) {

@@ -138,6 +138,7 @@ impl World {
                 match self.protocol().say(&Saying { statement: &statement, process }) {
                     Said::Sent(statement) => self.send(who, Arc::new(statement), facts),
                     Said::Kept { .. } => {
+                        self.process_mut(who).muted = statement.seq;
                         facts.push(Fact::Lost { who, what: Lost::Unsaid(statement.seq) });
                     }
                 }
