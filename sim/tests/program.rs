@@ -430,5 +430,5 @@ repeat record -> b
     let folder = folder(&[("x.scenario", text)]);
     let ran = program(folder.path(), &["replay", "x.scenario"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (3, ""));
-    assert_has(&ran.stdout, &["cannot happen: no view was published for it"]);
+    assert_has(&ran.stdout, &["cannot happen: nothing was ever published for it"]);
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use handover_sim::check::Property;
 use handover_sim::choose::{FaultKind, Outcome, WalkReport, WalkSettings, walk};
 use handover_sim::scenario::{self, Ended, Scenario};
 use handover_sim::variants::{self, Current, PROTOCOLS, Protocol};
@@ -13,6 +14,20 @@ fn broken(seeds: std::ops::Range<u64>, protocol: &'static dyn Protocol) -> Vec<W
         .map(|seed| walk(seed, &settings, protocol))
         .filter(|report| report.outcome != Outcome::Holds)
         .collect()
+}
+
+fn broken_by(report: &WalkReport) -> Option<Property> {
+    match &report.outcome {
+        Outcome::Holds => None,
+        Outcome::Broken(violation) => Some(violation.property),
+    }
+}
+
+fn ended(run: &scenario::Run) -> Option<Property> {
+    match &run.ended {
+        Ended::Holds => None,
+        Ended::Breaks { violation, .. } => Some(violation.property),
+    }
 }
 
 fn replayed(report: &WalkReport) -> scenario::Run {
@@ -55,11 +70,8 @@ fn a_walk_under_each_wrong_protocol_is_broken_and_what_it_writes_replays_to_the_
         assert!(!reports.is_empty(), "{} was never caught", protocol.name());
         for report in reports.iter().take(20) {
             let run = replayed(report);
-            let found = match &run.ended {
-                Ended::Holds => Outcome::Holds,
-                Ended::Breaks { violation, .. } => Outcome::Broken(violation.clone()),
-            };
-            assert_eq!(found, report.outcome, "seed {}", report.seed);
+            // Only the property: a script goes on for fewer steps before it calls it a livelock.
+            assert_eq!(ended(&run), broken_by(report), "seed {}", report.seed);
             assert!(run.stale.is_empty(), "{:?}", run.stale);
         }
     }
