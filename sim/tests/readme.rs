@@ -207,6 +207,22 @@ fn each_property_has_its_row_with_the_module_that_judges_it() {
 }
 
 #[test]
+fn each_test_that_is_shown_is_a_scenario_under_a_protocol_of_its_head() {
+    let block = blocks("tests").pop().expect("there is one");
+    assert!(!block.text.is_empty());
+    for line in block.text.lines() {
+        let name = line.strip_prefix("test ").and_then(|line| line.strip_suffix(" ... ok"));
+        let parts: Vec<&str> = name.expect("it is a test").trim().split("::").collect();
+        let [theme, file, protocol] = parts.as_slice() else {
+            panic!("{line} is no test of a scenario");
+        };
+        let file = root().join("scenarios").join(theme).join(format!("{file}.scenario"));
+        let scenario = Scenario::load(&file, &variants::names()).expect("it can be read");
+        assert!(scenario.setup().ending(protocol).is_some(), "{line}");
+    }
+}
+
+#[test]
 fn the_first_command_prints_what_stands_here() {
     let output = Command::new(env!("CARGO_BIN_EXE_handover-sim")).current_dir(root()).output();
     let output = output.expect("it starts");
