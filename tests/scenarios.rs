@@ -17,11 +17,7 @@ fn main() {
     let mut files = Vec::new();
     collect(&root, &mut files);
     files.sort();
-    assert!(
-        !files.is_empty(),
-        "there are no scenarios under {}",
-        root.display()
-    );
+    assert!(!files.is_empty(), "there are no scenarios under {}", root.display());
     let trials = files.iter().flat_map(|file| trials(&root, file)).collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
@@ -40,13 +36,8 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
 
 /// One test per protocol, or one that fails if the file cannot be read.
 fn trials(root: &Path, file: &Path) -> Vec<Trial> {
-    let relative = file
-        .strip_prefix(root)
-        .expect("found below the root")
-        .with_extension("");
-    let name = relative
-        .to_string_lossy()
-        .replace(std::path::MAIN_SEPARATOR, "::");
+    let relative = file.strip_prefix(root).expect("found below the root").with_extension("");
+    let name = relative.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "::");
     let scenario = match Scenario::load(file, &variants::names()) {
         Ok(scenario) => scenario,
         Err(error) => {
@@ -54,17 +45,11 @@ fn trials(root: &Path, file: &Path) -> Vec<Trial> {
             return vec![Trial::test(name, || Err(Failed::from(error)))];
         }
     };
-    let protocols: Vec<String> = scenario
-        .setup()
-        .endings
-        .iter()
-        .map(|(protocol, _)| protocol.clone())
-        .collect();
+    let protocols: Vec<String> =
+        scenario.setup().endings.iter().map(|(protocol, _)| protocol.clone()).collect();
     let trial = |protocol: String| {
         let (scenario, relative) = (scenario.clone(), relative.clone());
-        Trial::test(format!("{name}::{protocol}"), move || {
-            play(&scenario, &relative, &protocol)
-        })
+        Trial::test(format!("{name}::{protocol}"), move || play(&scenario, &relative, &protocol))
     };
     protocols.into_iter().map(trial).collect()
 }
@@ -73,21 +58,14 @@ fn play(scenario: &Scenario, relative: &Path, protocol: &str) -> Result<(), Fail
     let protocol = variants::by_name(protocol).ok_or("the parser knows only protocols that are")?;
     let run = run(scenario, protocol);
     let mut settings = insta::Settings::new();
-    let theme = relative.parent().unwrap_or(Path::new(""));
+    let theme = relative.parent().unwrap_or_else(|| Path::new(""));
     settings.set_snapshot_path(Path::new("snapshots").join(theme));
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
-    let file = relative
-        .file_name()
-        .map(|file| file.to_string_lossy())
-        .unwrap_or_default();
+    let file = relative.file_name().map(|file| file.to_string_lossy()).unwrap_or_default();
     let story = format!("{}\n{}", run.trace, ending(&run));
     settings.bind(|| insta::assert_snapshot!(format!("{file}@{}", protocol.name()), story));
-    if run.is_as_expected() {
-        Ok(())
-    } else {
-        Err(Failed::from(complaint(&run)))
-    }
+    if run.is_as_expected() { Ok(()) } else { Err(Failed::from(complaint(&run))) }
 }
 
 fn ending(run: &Run) -> String {

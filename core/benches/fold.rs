@@ -41,9 +41,7 @@ fn fold_and_apply(bencher: Bencher<'_, '_>, lines: u64) {
         for standing in [Standing::StoodDown, asking()] {
             seq += 1;
             let input = says(lines / 2, seq, 1, standing);
-            let change = record
-                .fold(&input, &BTreeSet::new())
-                .expect("the number grows");
+            let change = record.fold(&input, &BTreeSet::new()).expect("the number grows");
             record.apply(&change).expect("folded on this record");
         }
     });
@@ -63,12 +61,12 @@ fn candidate_reads_a_view(bencher: Bencher<'_, '_>, lines: u64) {
     let mut candidate = Candidate::new(host(0), version(0), Priority(0));
     candidate.ask();
     let view = record.view_for(candidate.host(), candidate.version());
-    bencher
-        .with_inputs(|| (candidate.clone(), view.clone()))
-        .bench_local_values(|(mut candidate, view)| {
+    bencher.with_inputs(|| (candidate.clone(), view.clone())).bench_local_values(
+        |(mut candidate, view)| {
             candidate.handle_view(view).expect("it is the first view");
             (candidate.poll_effect(), candidate)
-        });
+        },
+    );
 }
 
 /// All of these hosts ask; the first is offered the job.
@@ -93,9 +91,7 @@ fn says(number: u64, seq: u64, versions: u64, standing: Standing) -> Input {
 }
 
 fn asking() -> Standing {
-    Standing::Asking {
-        priority: Priority(0),
-    }
+    Standing::Asking { priority: Priority(0) }
 }
 
 fn host(number: u64) -> HostId {

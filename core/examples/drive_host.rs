@@ -47,10 +47,7 @@ fn main() {
     let mut record = Record::new(RecordId(1));
     let mut a = Candidate::new(HostId::new("a", 1), "v1".into(), Priority(0));
     a.ask();
-    arbiter(
-        &mut record,
-        Input::Statement(a.statement().expect("it asks")),
-    );
+    arbiter(&mut record, Input::Statement(a.statement().expect("it asks")));
     let mut boots = Incarnation(1);
     let b = Candidate::new(HostId::new("b", boots.0), "v1".into(), Priority(0));
     let mut host = Host::new(b, Executor::new(Settings::new(1, false), "v1".into()));

@@ -185,10 +185,7 @@ impl HostId {
     /// The host of this name in this life.
     #[must_use]
     pub fn new(name: impl Into<Name>, incarnation: u64) -> Self {
-        Self {
-            name: name.into(),
-            incarnation: Incarnation(incarnation),
-        }
+        Self { name: name.into(), incarnation: Incarnation(incarnation) }
     }
 }
 

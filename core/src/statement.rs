@@ -117,9 +117,7 @@ impl fmt::Display for Statement {
 impl fmt::Display for Standing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Asking {
-                priority: Priority(0),
-            } => write!(f, "Asking"),
+            Self::Asking { priority: Priority(0) } => write!(f, "Asking"),
             Self::Asking { priority } => write!(f, "Asking({priority})"),
             Self::Accepted { grant, plan } => {
                 write!(f, "Accepted({grant}")?;
@@ -133,11 +131,7 @@ impl fmt::Display for Standing {
                 write_sign_offs(f, signed_off)?;
                 write!(f, ")")
             }
-            Self::Finished {
-                grant,
-                outcome,
-                signed_off,
-            } => {
+            Self::Finished { grant, outcome, signed_off } => {
                 write!(f, "Finished({grant}, {outcome}")?;
                 write_sign_offs(f, signed_off)?;
                 write!(f, ")")

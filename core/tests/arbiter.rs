@@ -62,10 +62,7 @@ mod statements {
         let mut arbiter = Arbiter::asked_by(&["a"]);
         arbiter.runs("a", "v2");
         let known = Version::new("v1");
-        assert_eq!(
-            arbiter.says("a", asking()),
-            Err(Refusal::VersionChanged { known })
-        );
+        assert_eq!(arbiter.says("a", asking()), Err(Refusal::VersionChanged { known }));
         arbiter.runs("a.2", "v2");
         assert_eq!(arbiter.says("a.2", asking()), Ok(None));
     }
@@ -86,12 +83,9 @@ mod statements {
 
     #[test]
     fn who_builds_under_one_grant_says_nothing_about_another() {
-        for standing in [
-            accepted(2, &[]),
-            building(2, &[]),
-            building(0, &[]),
-            finished(2, Outcome::Clean, &[]),
-        ] {
+        for standing in
+            [accepted(2, &[]), building(2, &[]), building(0, &[]), finished(2, Outcome::Clean, &[])]
+        {
             let mut arbiter = Arbiter::started_by_a(&["x"]);
             refuses_as_impossible(&mut arbiter, standing);
         }
@@ -111,10 +105,7 @@ mod statements {
         assert_eq!(arbiter.revoke(1), Ok(None));
         assert_eq!(arbiter.hold(), "Offered(a, g2)");
         let found = Some(GrantId(2));
-        assert_eq!(
-            arbiter.says("a", accepted(1, &[])),
-            Ok(Some(Remark::StaleGrant { found }))
-        );
+        assert_eq!(arbiter.says("a", accepted(1, &[])), Ok(Some(Remark::StaleGrant { found })));
         assert_eq!(arbiter.hold(), "Offered(a, g2)");
         let line = arbiter.record.line(&host("a")).expect("a has spoken");
         assert_eq!(line.standing, accepted(1, &[]), "and it is acknowledged");
@@ -301,13 +292,7 @@ mod lapse {
         let mut arbiter = Arbiter::asked_by(&["a", "b", "c"]);
         assert_eq!(arbiter.lapse(1), Ok(None));
         arbiter.accepts("a", asking());
-        assert!(
-            !arbiter
-                .record
-                .line(&host("a"))
-                .expect("it asks")
-                .passed_over
-        );
+        assert!(!arbiter.record.line(&host("a")).expect("it asks").passed_over);
         assert_eq!(arbiter.lapse(2), Ok(None));
         assert_eq!(arbiter.lapse(3), Ok(None));
         assert_eq!(
@@ -362,13 +347,7 @@ mod cancel {
             let mut arbiter = Arbiter::asked_by(&["a", "b"]);
             assert_eq!(arbiter.cancel(1, then), Ok(None));
             assert_eq!(arbiter.hold(), "Offered(b, g2)");
-            assert!(
-                arbiter
-                    .record
-                    .line(&host("a"))
-                    .expect("it asks")
-                    .passed_over
-            );
+            assert!(arbiter.record.line(&host("a")).expect("it asks").passed_over);
             assert_eq!(arbiter.verdict("v1"), "none");
         }
     }
@@ -446,10 +425,7 @@ mod cancel {
     fn another_grant_than_the_holds_is_stale() {
         let mut arbiter = Arbiter::started_by_a(&[]);
         let found = Some(GrantId(1));
-        assert_eq!(
-            arbiter.cancel(2, Then::Block),
-            Err(Refusal::StaleGrant { found })
-        );
+        assert_eq!(arbiter.cancel(2, Then::Block), Err(Refusal::StaleGrant { found }));
         assert_eq!(arbiter.hold(), "Started(a, g1)");
     }
 }
@@ -473,13 +449,7 @@ mod revoke {
         let mut arbiter = Arbiter::asked_by(&["a", "b"]);
         assert_eq!(arbiter.revoke(1), Ok(None));
         assert_eq!(arbiter.hold(), "Offered(b, g2)");
-        assert!(
-            arbiter
-                .record
-                .line(&host("a"))
-                .expect("it asks")
-                .passed_over
-        );
+        assert!(arbiter.record.line(&host("a")).expect("it asks").passed_over);
     }
 
     #[test]

@@ -98,17 +98,11 @@ mod gone {
         let foreign = pair.arbiter.says_numbered("b", 9, Standing::StoodDown);
         assert_eq!(foreign, Ok(None));
         pair.look();
-        let alarm = Alarm::ForeignWord {
-            seen: Seq(9),
-            own: Seq(1),
-        };
+        let alarm = Alarm::ForeignWord { seen: Seq(9), own: Seq(1) };
         let above = Incarnation(1);
         assert_eq!(
             pair.effects(),
-            [
-                CandidateEffect::Alarm(alarm),
-                CandidateEffect::Return { above }
-            ]
+            [CandidateEffect::Alarm(alarm), CandidateEffect::Return { above }]
         );
         assert!(pair.is_expelled());
     }
@@ -360,9 +354,7 @@ mod views {
     fn an_unreadable_record_is_neither_yes_nor_no() {
         let mut pair = Pair::asking();
         pair.look();
-        let why = Unreadable::Unavailable {
-            reason: "the store is away".into(),
-        };
+        let why = Unreadable::Unavailable { reason: "the store is away".into() };
         pair.candidate.handle_unreadable(why.clone());
         assert_eq!(pair.candidate.gate(), Gate::Unknown { why });
         pair.arbiter.accepts("a", asking());
@@ -376,8 +368,7 @@ mod views {
         pair.ends(Outcome::Clean);
         pair.exchange();
         let reason = "the store is away".into();
-        pair.candidate
-            .handle_unreadable(Unreadable::Unavailable { reason });
+        pair.candidate.handle_unreadable(Unreadable::Unavailable { reason });
         assert_eq!(pair.candidate.gate(), Gate::Open);
         assert_eq!(pair.arbiter.gone("b"), Ok(None));
         pair.look();

@@ -109,10 +109,7 @@ mod building {
     #[test]
     fn a_report_is_said_whatever_the_view_shows() {
         let mut pair = Pair::building(&[]);
-        assert_eq!(
-            pair.candidate.view().map(|it| it.is_approved()),
-            Some(false)
-        );
+        assert_eq!(pair.candidate.view().map(|it| it.is_approved()), Some(false));
         pair.ends(Outcome::Failed("no disk".into()));
         assert_eq!(pair.word(), "Finished(g1, Failed: no disk)");
     }
@@ -180,9 +177,7 @@ mod building {
         let mut pair = Pair::building(&[]);
         let other = pair.candidate.handle_build_end(GrantId(2), Outcome::Clean);
         assert_eq!(other, Err(CandidateRefusal::NoSuchBuild));
-        let chunk = pair
-            .candidate
-            .handle_sign_off(GrantId(2), "x".into(), SignOff::Clean);
+        let chunk = pair.candidate.handle_sign_off(GrantId(2), "x".into(), SignOff::Clean);
         assert_eq!(chunk, Err(CandidateRefusal::NoSuchBuild));
         pair.ends(Outcome::Clean);
         let twice = pair.candidate.handle_build_end(G1, Outcome::Abandoned);

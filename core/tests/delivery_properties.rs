@@ -16,9 +16,7 @@ fn arrivals() -> impl Strategy<Value = Vec<usize>> {
 /// What a record says, but for the numbers that depend on how many words have arrived.
 fn said(record: &Record) -> Vec<(&HostId, Seq, &Standing)> {
     let lines = record.lines();
-    lines
-        .map(|(host, line)| (host, line.seq, &line.standing))
-        .collect()
+    lines.map(|(host, line)| (host, line.seq, &line.standing)).collect()
 }
 
 /// Folds these words in this order.
@@ -54,9 +52,7 @@ fn what_arrives_besides_the_newest_words_changes_nothing_that_they_decide() {
             if newest.len() == in_flight.len() {
                 continue;
             }
-            let some = arrivals
-                .iter()
-                .map(|place| &in_flight[place % in_flight.len()]);
+            let some = arrivals.iter().map(|place| &in_flight[place % in_flight.len()]);
             let some: Vec<Statement> = some.chain(&newest).cloned().collect();
             let (all, few, mixed) = (
                 arrive(&cluster.record, &in_flight),
@@ -68,9 +64,7 @@ fn what_arrives_besides_the_newest_words_changes_nothing_that_they_decide() {
                 assert_eq!(said(&all), said(other));
                 let ruling = |record: &Record| {
                     let verdicts = record.verdicts();
-                    verdicts
-                        .map(|(version, it)| (version.clone(), it.clone()))
-                        .collect::<Vec<_>>()
+                    verdicts.map(|(version, it)| (version.clone(), it.clone())).collect::<Vec<_>>()
                 };
                 assert_eq!(ruling(&all), ruling(other));
             }
@@ -122,10 +116,7 @@ fn a_view_that_is_not_newer_changes_nothing() {
                 let view = view_at(arrival % (last + 1));
                 let held = late.view().map(|held| held.revision);
                 let refused = late.handle_view(view.clone());
-                assert_eq!(
-                    refused.err(),
-                    held.map(|held| CandidateRefusal::OldView { held })
-                );
+                assert_eq!(refused.err(), held.map(|held| CandidateRefusal::OldView { held }));
                 assert_eq!(late, at_once, "what is refused changes nothing");
                 tally.saw("old");
                 drop(roundabout.handle_view(view));

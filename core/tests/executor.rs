@@ -20,20 +20,12 @@ fn local(build: &str) -> Work {
 }
 
 fn submit(executor: &mut Executor, build: &str) {
-    executor
-        .submit(id(build), None, None)
-        .expect("a new build is taken");
+    executor.submit(id(build), None, None).expect("a new build is taken");
 }
 
 fn request(term: Term, end: EndAction) -> DrainRequest {
     let at_deadline = AtDeadline::Interrupt;
-    DrainRequest {
-        reason: Reason::from("rollout"),
-        term,
-        end,
-        at_deadline,
-        since: 7,
-    }
+    DrainRequest { reason: Reason::from("rollout"), term, end, at_deadline, since: 7 }
 }
 
 fn deployment() -> DrainRequest {
@@ -48,10 +40,7 @@ fn describe(effect: &ExecutorEffect) -> String {
     match effect {
         ExecutorEffect::Wake(Waiter::Build(build)) => format!("wake {build}"),
         ExecutorEffect::Wake(Waiter::Candidate) => "wake candidate".to_owned(),
-        ExecutorEffect::StoreEntry {
-            work,
-            entry: Some(entry),
-        } => {
+        ExecutorEffect::StoreEntry { work, entry: Some(entry) } => {
             format!("store {work} {:?} {}", entry.state, entry.attempts)
         }
         ExecutorEffect::StoreEntry { work, entry: None } => format!("drop {work}"),
@@ -74,11 +63,7 @@ fn drive(executor: &mut Executor) -> Vec<String> {
     while let Some(effect) = executor.poll_effect() {
         done.push(describe(&effect));
         let progress = executor.acknowledge(&effect, Acknowledgement::Done);
-        assert_ne!(
-            progress,
-            Some(Progress::Refused),
-            "{effect:?} was handed out"
-        );
+        assert_ne!(progress, Some(Progress::Refused), "{effect:?} was handed out");
         executor.check();
     }
     done
@@ -87,9 +72,7 @@ fn drive(executor: &mut Executor) -> Vec<String> {
 /// Performs effects up to and with the one of this description.
 fn drive_to(executor: &mut Executor, last: &str) {
     loop {
-        let effect = executor
-            .poll_effect()
-            .unwrap_or_else(|| panic!("no {last}"));
+        let effect = executor.poll_effect().unwrap_or_else(|| panic!("no {last}"));
         executor.acknowledge(&effect, Acknowledgement::Done);
         executor.check();
         if describe(&effect) == last {
@@ -107,14 +90,10 @@ fn reboot(executor: &Executor, version: &str) -> Executor {
 /// with another build waiting.
 fn recorded_deployment() -> Executor {
     let mut executor = executor(1);
-    executor
-        .submit(id("deploy"), None, Some(deployment()))
-        .expect("a new build is taken");
+    executor.submit(id("deploy"), None, Some(deployment())).expect("a new build is taken");
     submit(&mut executor, "next");
     drive(&mut executor);
-    executor
-        .ended(&local("deploy"), End::Succeeded)
-        .expect("it runs");
+    executor.ended(&local("deploy"), End::Succeeded).expect("it runs");
     drive_to(&mut executor, "store deploy Succeeded 1");
     executor
 }
@@ -122,9 +101,7 @@ fn recorded_deployment() -> Executor {
 #[test]
 fn the_drain_is_declared_before_the_slot_is_released() {
     let mut executor = executor(1);
-    executor
-        .submit(id("deploy"), None, Some(deployment()))
-        .expect("a new build is taken");
+    executor.submit(id("deploy"), None, Some(deployment())).expect("a new build is taken");
     submit(&mut executor, "next");
     let start = [
         "store deploy Pending 0",
@@ -134,9 +111,7 @@ fn the_drain_is_declared_before_the_slot_is_released() {
         "store next Pending 0",
     ];
     assert_eq!(drive(&mut executor), start);
-    executor
-        .ended(&local("deploy"), End::Succeeded)
-        .expect("it runs");
+    executor.ended(&local("deploy"), End::Succeeded).expect("it runs");
     let release = [
         "artifacts deploy",
         "store deploy Succeeded 1",
@@ -149,16 +124,8 @@ fn the_drain_is_declared_before_the_slot_is_released() {
     assert_eq!(drive(&mut executor), release);
     let queue = executor.queue();
     assert!(queue[0].parked, "the waiting build read the gate closed");
-    assert_eq!(
-        executor.attempts(&local("next")),
-        0,
-        "parking costs no attempt"
-    );
-    assert_eq!(
-        executor.slots_free(),
-        1,
-        "a parked build gives its slot back"
-    );
+    assert_eq!(executor.attempts(&local("next")), 0, "parking costs no attempt");
+    assert_eq!(executor.slots_free(), 1, "a parked build gives its slot back");
 }
 
 #[test]
@@ -177,10 +144,7 @@ fn a_success_under_another_version_declares_nothing_any_more() {
     let book = drive(&mut executor);
     assert!(book.contains(&"start next".to_owned()), "{book:?}");
     let back = reboot(&executor, "v1");
-    assert!(
-        !back.is_draining(),
-        "over is over, also for the first version's next boot"
-    );
+    assert!(!back.is_draining(), "over is over, also for the first version's next boot");
 }
 
 #[test]
@@ -195,18 +159,10 @@ fn a_drain_given_up_is_not_declared_again_at_the_next_boot() {
 #[test]
 fn a_store_that_fails_keeps_the_build_in_flight() {
     let mut executor = recorded_deployment();
-    for outcome in [
-        Acknowledgement::Failed,
-        Acknowledgement::Unknown,
-        Acknowledgement::Failed,
-    ] {
+    for outcome in [Acknowledgement::Failed, Acknowledgement::Unknown, Acknowledgement::Failed] {
         let effect = executor.poll_effect().expect("the drain is to be declared");
         assert_eq!(describe(&effect), "drain d1 Restart");
-        assert_eq!(
-            executor.poll_effect(),
-            None,
-            "nothing follows before it is acknowledged"
-        );
+        assert_eq!(executor.poll_effect(), None, "nothing follows before it is acknowledged");
         executor.acknowledge(&effect, outcome);
         assert_eq!(executor.current().count(), 1);
         assert!(!executor.is_draining(), "declared means durable");
@@ -221,10 +177,7 @@ fn an_effect_that_is_not_handed_out_is_refused_and_changes_nothing() {
     submit(&mut executor, "x");
     let before = executor.clone();
     let start = ExecutorEffect::Start { work: local("x") };
-    assert_eq!(
-        executor.acknowledge(&start, Acknowledgement::Done),
-        Some(Progress::Refused)
-    );
+    assert_eq!(executor.acknowledge(&start, Acknowledgement::Done), Some(Progress::Refused));
     assert_eq!(executor, before);
 }
 
@@ -235,11 +188,7 @@ fn an_operators_drain_gates_at_once_and_ends_only_when_it_is_durable() {
     assert!(executor.is_draining());
     assert_eq!(executor.reserve(), Err(ReserveRefusal::Closed));
     let store = executor.poll_effect().expect("the drain is to be written");
-    assert_eq!(
-        executor.poll_effect(),
-        None,
-        "drained, but the drain is not durable"
-    );
+    assert_eq!(executor.poll_effect(), None, "drained, but the drain is not durable");
     executor.acknowledge(&store, Acknowledgement::Done);
     assert_eq!(drive(&mut executor), ["drained d1 Nothing"]);
     assert_eq!(drive(&mut executor), [""; 0], "said once");
@@ -248,25 +197,15 @@ fn an_operators_drain_gates_at_once_and_ends_only_when_it_is_durable() {
 #[test]
 fn only_a_stronger_request_replaces_a_drain_and_keeps_its_id() {
     let mut executor = executor(1);
-    let first = executor
-        .drain(maintenance())
-        .expect("no drain is in force")
-        .clone();
+    let first = executor.drain(maintenance()).expect("no drain is in force").clone();
     drive(&mut executor);
-    let equal = executor
-        .drain(maintenance())
-        .expect_err("an equal request is refused");
+    let equal = executor.drain(maintenance()).expect_err("an equal request is refused");
     assert_eq!(*equal.active, first, "the refusal says what is in force");
     let stop = request(Term::ThisVersion, EndAction::Stop);
-    let stronger = executor
-        .drain(stop)
-        .expect("a stronger request is taken")
-        .clone();
+    let stronger = executor.drain(stop).expect("a stronger request is taken").clone();
     assert_eq!(stronger.id, first.id);
     assert_eq!(stronger.term, Term::UntilUndrained, "the longer term stays");
-    executor
-        .drain(deployment())
-        .expect_err("a weaker request is refused");
+    executor.drain(deployment()).expect_err("a weaker request is refused");
     assert_eq!(drive(&mut executor), ["drain d1 Stop", "drained d1 Stop"]);
 }
 
@@ -286,11 +225,7 @@ fn a_boot_is_the_restart_that_a_drain_asked_for() {
     let mut executor = executor(1);
     executor.drain(deployment()).expect("no drain is in force");
     drive(&mut executor);
-    assert_eq!(
-        drive(&mut reboot(&executor, "v1")),
-        ["drained d1 Nothing"],
-        "no restart for ever"
-    );
+    assert_eq!(drive(&mut reboot(&executor, "v1")), ["drained d1 Nothing"], "no restart for ever");
 }
 
 #[test]
@@ -302,29 +237,14 @@ fn an_interrupted_build_is_pending_again_in_its_place() {
     executor.drain(maintenance()).expect("no drain is in force");
     assert_eq!(executor.deadline(), Ok(AtDeadline::Interrupt));
     drive(&mut executor);
-    assert!(
-        !executor.is_drained(),
-        "it has been told to stop, and has not stopped"
-    );
-    executor
-        .stopped(&local("first"))
-        .expect("it was told to stop");
+    assert!(!executor.is_drained(), "it has been told to stop, and has not stopped");
+    executor.stopped(&local("first")).expect("it was told to stop");
     drive(&mut executor);
-    assert_eq!(
-        executor.recorded(&local("first")),
-        Some(&BuildState::Pending)
-    );
+    assert_eq!(executor.recorded(&local("first")), Some(&BuildState::Pending));
     assert_eq!(executor.attempts(&local("first")), 0);
     executor.undrain().expect("it drains");
-    let order: Vec<_> = executor
-        .queue()
-        .into_iter()
-        .map(|queued| queued.waiter)
-        .collect();
-    assert_eq!(
-        order,
-        [Waiter::Build(id("first")), Waiter::Build(id("second"))]
-    );
+    let order: Vec<_> = executor.queue().into_iter().map(|queued| queued.waiter).collect();
+    assert_eq!(order, [Waiter::Build(id("first")), Waiter::Build(id("second"))]);
     assert!(drive(&mut executor).contains(&"start first".to_owned()));
 }
 
@@ -341,9 +261,7 @@ fn a_cancel_beats_an_interruption_and_a_success_that_came_first_stays() {
     assert_eq!(executor.cancel(&id("y")), Err(CancelRefusal::Cancelling));
     drive(&mut executor);
     executor.stopped(&local("x")).expect("it was told to stop");
-    executor
-        .ended(&local("y"), End::Succeeded)
-        .expect("it ended by itself");
+    executor.ended(&local("y"), End::Succeeded).expect("it ended by itself");
     assert_eq!(executor.cancel(&id("y")), Err(CancelRefusal::Ended));
     drive(&mut executor);
     assert_eq!(executor.recorded(&local("x")), Some(&BuildState::Cancelled));
@@ -357,11 +275,7 @@ fn a_boot_writes_the_drain_before_it_notes_that_nothing_is_left_to_declare() {
     assert_eq!(describe(&drain), "drain d2 Restart");
     let wake = executor.poll_effect().expect("the slot was handed on");
     assert_eq!(describe(&wake), "wake next");
-    assert_eq!(
-        executor.poll_effect(),
-        None,
-        "a crash now must find the declaration due"
-    );
+    assert_eq!(executor.poll_effect(), None, "a crash now must find the declaration due");
 }
 
 #[test]
@@ -395,9 +309,7 @@ fn an_interruption_lets_no_child_begin_on_the_slot_of_what_is_stopped() {
     let mut executor = executor(1);
     submit(&mut executor, "parent");
     drive(&mut executor);
-    executor
-        .submit(id("child"), Some(id("parent")), None)
-        .expect("the parent runs");
+    executor.submit(id("child"), Some(id("parent")), None).expect("the parent runs");
     drive_to(&mut executor, "store child Pending 0");
     executor.drain(maintenance()).expect("no drain is in force");
     executor.deadline().expect("it drains");
@@ -421,29 +333,14 @@ fn a_child_runs_on_its_parents_slot_through_a_closed_gate() {
     submit(&mut executor, "parent");
     drive(&mut executor);
     executor.drain(maintenance()).expect("no drain is in force");
-    executor
-        .submit(id("child"), Some(id("parent")), None)
-        .expect("submitting is always allowed");
+    executor.submit(id("child"), Some(id("parent")), None).expect("submitting is always allowed");
     assert!(drive(&mut executor).contains(&"start child".to_owned()));
-    executor
-        .ended(&local("parent"), End::Succeeded)
-        .expect("it runs");
+    executor.ended(&local("parent"), End::Succeeded).expect("it runs");
     drive(&mut executor);
-    assert_eq!(
-        executor.stage(&local("parent")),
-        Some(Stage::Removing),
-        "its child is on its slot"
-    );
-    executor
-        .ended(&local("child"), End::Succeeded)
-        .expect("it runs");
+    assert_eq!(executor.stage(&local("parent")), Some(Stage::Removing), "its child is on its slot");
+    executor.ended(&local("child"), End::Succeeded).expect("it runs");
     let end = drive(&mut executor);
-    let last = [
-        "release child",
-        "remove parent",
-        "release parent",
-        "drained d1 Nothing",
-    ];
+    let last = ["release child", "remove parent", "release parent", "drained d1 Nothing"];
     assert!(end.ends_with(&last.map(str::to_owned)), "{end:?}");
     let late = executor.submit(id("late"), Some(id("parent")), None);
     assert_eq!(late, Err(SubmitRefusal::ParentNotInFlight));
@@ -454,9 +351,7 @@ fn a_cancel_of_a_parent_cancels_its_children() {
     let mut executor = executor(1);
     submit(&mut executor, "parent");
     drive(&mut executor);
-    executor
-        .submit(id("child"), Some(id("parent")), None)
-        .expect("the parent runs");
+    executor.submit(id("child"), Some(id("parent")), None).expect("the parent runs");
     drive(&mut executor);
     executor.cancel(&id("parent")).expect("it runs");
     assert_eq!(drive(&mut executor), ["stop parent", "stop child"]);
@@ -467,9 +362,7 @@ fn a_crash_queues_local_builds_once_and_drops_those_of_a_grant() {
     let mut executor = executor(3);
     submit(&mut executor, "x");
     executor.reserve().expect("a slot is free");
-    executor
-        .start_reserved(GrantId(3))
-        .expect("the gate is open");
+    executor.start_reserved(GrantId(3)).expect("the gate is open");
     drive(&mut executor);
     let mut booted = reboot(&executor, "v1");
     assert_eq!(booted, reboot(&booted, "v1"), "as if booted once");
@@ -487,14 +380,9 @@ fn the_candidate_takes_its_turn_in_the_queue() {
     executor.enqueue_candidate();
     submit(&mut executor, "second");
     drive(&mut executor);
-    executor
-        .ended(&local("first"), End::Succeeded)
-        .expect("it runs");
+    executor.ended(&local("first"), End::Succeeded).expect("it runs");
     drive(&mut executor);
-    assert!(
-        executor.has_reservation(),
-        "it came before the second build"
-    );
+    assert!(executor.has_reservation(), "it came before the second build");
     assert_eq!(executor.reserve(), Err(ReserveRefusal::Already));
     assert!(executor.release_reservation());
     assert!(!executor.release_reservation(), "a slot is released once");
@@ -509,10 +397,7 @@ fn a_drain_between_reservation_and_start_starts_nothing() {
     assert!(!executor.is_drained());
     executor.drain(maintenance()).expect("no drain is in force");
     assert!(!executor.is_drained(), "a reservation counts as in flight");
-    assert_eq!(
-        executor.start_reserved(GrantId(1)),
-        Err(StartRefusal::Closed)
-    );
+    assert_eq!(executor.start_reserved(GrantId(1)), Err(StartRefusal::Closed));
     assert!(executor.is_drained());
     assert_eq!(executor.slots_free(), 1, "the reservation is released");
 }
@@ -522,9 +407,7 @@ fn stopped_granted_work_keeps_its_slot_until_it_has_stopped_and_is_never_queued(
     let mut executor = executor(1);
     let work = Work::Granted(GrantId(1));
     executor.reserve().expect("a slot is free");
-    executor
-        .start_reserved(GrantId(1))
-        .expect("the gate is open");
+    executor.start_reserved(GrantId(1)).expect("the gate is open");
     drive(&mut executor);
     executor.drain(maintenance()).expect("no drain is in force");
     executor.deadline().expect("it drains");
@@ -534,26 +417,14 @@ fn stopped_granted_work_keeps_its_slot_until_it_has_stopped_and_is_never_queued(
     drive(&mut executor);
     assert_eq!(executor.recorded(&work), Some(&BuildState::Cancelled));
     assert_eq!(executor.slots_free(), 1);
-    assert_eq!(
-        executor.ended(&work, End::Succeeded),
-        Err(NotRunning),
-        "it has ended already"
-    );
+    assert_eq!(executor.ended(&work, End::Succeeded), Err(NotRunning), "it has ended already");
 }
 
 #[test]
 fn a_book_of_a_later_format_is_refused() {
-    let book = Ledger {
-        format: Ledger::FORMAT + 1,
-        ..Ledger::default()
-    };
+    let book = Ledger { format: Ledger::FORMAT + 1, ..Ledger::default() };
     let refused = Executor::recover(Settings::new(1, false), Version::from("v1"), book);
-    assert_eq!(
-        refused,
-        Err(LedgerError::NewerFormat {
-            found: Ledger::FORMAT + 1
-        })
-    );
+    assert_eq!(refused, Err(LedgerError::NewerFormat { found: Ledger::FORMAT + 1 }));
 }
 
 #[test]
@@ -569,10 +440,7 @@ fn check_sees_a_lost_slot() {
 fn check_sees_what_nothing_would_wake() {
     let mut parts = executor(1).into_parts();
     parts.ledger.next_place = 2;
-    parts.candidate = CandidateWait::Waiting {
-        place: 1,
-        parked: true,
-    };
+    parts.candidate = CandidateWait::Waiting { place: 1, parked: true };
     Executor::from_parts(parts).check();
 }
 

@@ -41,11 +41,7 @@ fn folding_is_pure_and_repeatable() {
 
 #[test]
 fn settling_again_changes_nothing() {
-    let floors = [
-        ("held", 6_000),
-        ("nobody asks", 1_400),
-        ("left to settle", 5_000),
-    ];
+    let floors = [("held", 6_000), ("nobody asks", 1_400), ("left to settle", 5_000)];
     each_fold(&floors, |fold, tally| {
         assert_eq!(fold.after.settle(&fold.suspects), None);
         assert_eq!(fold.after.settle(&Default::default()), None);
@@ -88,10 +84,7 @@ fn revisions_and_grants_only_grow() {
 
 #[test]
 fn a_word_about_another_grant_changes_neither_hold_nor_verdicts() {
-    let floors = [
-        ("stale, believed", 120),
-        ("another grant of the holder", 25),
-    ];
+    let floors = [("stale, believed", 120), ("another grant of the holder", 25)];
     each_fold(&floors, |fold, tally| {
         let Input::Statement(statement) = &fold.input else {
             return;
@@ -157,12 +150,7 @@ fn an_approval_comes_only_from_the_holders_own_clean_and_complete_report() {
 
 #[test]
 fn a_started_hold_ends_only_by_its_own_host_or_by_force() {
-    let floors = [
-        ("kept", 2_800),
-        ("own word", 240),
-        ("gone", 90),
-        ("revoked", 60),
-    ];
+    let floors = [("kept", 2_800), ("own word", 240), ("gone", 90), ("revoked", 60)];
     each_fold(&floors, |fold, tally| {
         let Some(hold) = fold.before.hold().filter(|hold| hold.is_started()) else {
             return;

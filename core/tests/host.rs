@@ -279,10 +279,7 @@ mod drained {
         driven.exchange();
         driven.drain();
         assert!(!driven.carry_out().contains(&"drained".into()));
-        assert!(
-            !driven.host.is_drained(),
-            "the record may still offer it the job"
-        );
+        assert!(!driven.host.is_drained(), "the record may still offer it the job");
         driven.exchange();
         assert!(driven.host.is_drained());
         assert_eq!(driven.carry_out(), ["drained"]);
@@ -373,10 +370,7 @@ mod releasing {
 
     #[test]
     fn a_stand_down_frees_the_slot_of_an_acceptance() {
-        for stand_down in [
-            handover_core::Host::stand_down,
-            handover_core::Host::stand_down_after,
-        ] {
+        for stand_down in [handover_core::Host::stand_down, handover_core::Host::stand_down_after] {
             let mut driven = Driven::accepted(1);
             stand_down(&mut driven.host);
             assert_eq!(driven.word(), "StoodDown");
@@ -390,10 +384,7 @@ mod releasing {
         driven.ends(&G1, End::Succeeded);
         assert_eq!(driven.slots_free(), 0);
         let orders = driven.carry_out();
-        assert_eq!(
-            orders,
-            ["artifacts", "store succeeded", "remove", "release"]
-        );
+        assert_eq!(orders, ["artifacts", "store succeeded", "remove", "release"]);
         assert_eq!(driven.slots_free(), 1, "before the report is acknowledged");
     }
 
@@ -408,11 +399,7 @@ mod releasing {
         driven.host.acknowledge(&status, Acknowledgement::Failed);
         assert_eq!(driven.word(), "Building(g1)");
         let again = driven.host.poll_effect();
-        assert_eq!(
-            again.as_ref(),
-            Some(&status),
-            "what failed is ordered again"
-        );
+        assert_eq!(again.as_ref(), Some(&status), "what failed is ordered again");
         driven.host.acknowledge(&status, Acknowledgement::Done);
         assert_eq!(driven.word(), "Finished(g1, Clean)");
     }

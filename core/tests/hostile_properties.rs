@@ -48,9 +48,7 @@ fn input_of(draw: u64, names: [&str; 3], record: &Record) -> Input {
         None => version,
     };
     let seq = line.map_or(0, |line| line.seq.0) + 2 - below(20).min(2).min(below(4));
-    let grant = hold
-        .map_or_else(|| record.next_grant(), |hold| hold.grant)
-        .0;
+    let grant = hold.map_or_else(|| record.next_grant(), |hold| hold.grant).0;
     let grant = (grant + 1).saturating_sub([1, 1, 1, 1, 0, 2][below(6) as usize]);
     let marks: &[&str] = [&["x", "y"][..], &["x"], &["y!"], &[], &["z", "x"]][below(5) as usize];
     let standing = match kind {
@@ -65,12 +63,7 @@ fn input_of(draw: u64, names: [&str; 3], record: &Record) -> Input {
         27..30 => Standing::StoodDown,
         kind => return other_input(kind, host, version, GrantId(grant)),
     };
-    Input::Statement(Statement {
-        host,
-        version,
-        seq: Seq(seq),
-        standing,
-    })
+    Input::Statement(Statement { host, version, seq: Seq(seq), standing })
 }
 
 fn other_input(kind: u64, host: HostId, version: Version, grant: GrantId) -> Input {
@@ -84,10 +77,7 @@ fn other_input(kind: u64, host: HostId, version: Version, grant: GrantId) -> Inp
             reason,
             then: if kind == 35 { Then::Block } else { Then::Again },
         },
-        _ => Input::Retry {
-            version,
-            grant: GrantId(grant.0.saturating_sub(1)),
-        },
+        _ => Input::Retry { version, grant: GrantId(grant.0.saturating_sub(1)) },
     }
 }
 
@@ -142,12 +132,7 @@ fn arbitrary_inputs_never_panic_and_keep_the_record_sound() {
 #[test]
 fn a_candidate_that_reads_any_view_never_panics_and_stays_sound() {
     use handover_core::{Candidate, Priority, SignOff};
-    let floors = [
-        ("plan", 100),
-        ("building", 50),
-        ("expelled", 300),
-        ("open", 150),
-    ];
+    let floors = [("plan", 100), ("building", 50), ("expelled", 300), ("open", 150)];
     let acts = prop::collection::vec(any::<u8>(), 120);
     let cases = (inputs(["b", "c", "d"]), acts);
     property(600, &cases, &floors, |(inputs, acts), tally| {

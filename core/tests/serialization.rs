@@ -197,9 +197,7 @@ fn what_no_walk_shows_comes_back_as_it_was() {
         Unreadable::NoView,
         Unreadable::NewerFormat { found: 2 },
         Unreadable::OtherRecord { found: RecordId(8) },
-        Unreadable::Unavailable {
-            reason: "away".into(),
-        },
+        Unreadable::Unavailable { reason: "away".into() },
     ] {
         let gate = handover_core::Gate::Unknown { why };
         round_trips(&gate);
@@ -218,16 +216,11 @@ fn what_is_not_a_host_is_refused_with_a_reason() {
 
 #[test]
 fn a_record_of_a_newer_format_is_refused_in_each_form() {
-    let parts = RecordParts {
-        format: FORMAT + 1,
-        ..Pair::building(&["x"]).arbiter.record.to_parts()
-    };
+    let parts =
+        RecordParts { format: FORMAT + 1, ..Pair::building(&["x"]).arbiter.record.to_parts() };
     let text = serde_json::to_string(&parts).expect("it has a text form");
     let error = serde_json::from_str::<Record>(&text).expect_err("it is newer");
-    assert!(
-        error.to_string().contains("format 2 is newer than 1"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("format 2 is newer than 1"), "{error}");
     let bytes = postcard::to_allocvec(&parts).expect("it has a binary form");
     assert!(postcard::from_bytes::<Record>(&bytes).is_err());
     assert!(Record::from_parts(parts).is_err());

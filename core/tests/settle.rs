@@ -69,10 +69,7 @@ mod settle {
     fn a_clean_report_without_all_sign_offs_fails() {
         let mut arbiter = Arbiter::started_by_a(&["x", "y"]);
         arbiter.accepts("a", finished(1, Outcome::Clean, &["x"]));
-        assert_eq!(
-            arbiter.verdict("v1"),
-            "Failed(g1): chunk y is not signed off"
-        );
+        assert_eq!(arbiter.verdict("v1"), "Failed(g1): chunk y is not signed off");
     }
 
     #[test]
@@ -135,9 +132,7 @@ mod election {
     }
 
     fn asking_with(priority: u32) -> Standing {
-        Standing::Asking {
-            priority: Priority(priority),
-        }
+        Standing::Asking { priority: Priority(priority) }
     }
 
     #[test]
@@ -288,9 +283,8 @@ mod changes {
     #[test]
     fn a_change_applies_once_and_only_where_it_was_folded() {
         let mut record = Record::new(RecordId(1));
-        let change = record
-            .fold(&ask("a"), &BTreeSet::new())
-            .expect("an empty record believes who asks");
+        let change =
+            record.fold(&ask("a"), &BTreeSet::new()).expect("an empty record believes who asks");
         let mut newer = change.clone();
         newer.format += 1;
         assert!(record.apply(&newer).is_err(), "a newer format is refused");
@@ -301,10 +295,7 @@ mod changes {
         assert_eq!(record.apply(&change), Ok(()));
         let after = record.clone();
         let conflict = record.apply(&change).expect_err("it was applied");
-        assert_eq!(
-            (conflict.expects, conflict.found),
-            (Revision(0), Revision(1))
-        );
+        assert_eq!((conflict.expects, conflict.found), (Revision(0), Revision(1)));
         assert_eq!(record, after, "a conflict changes nothing");
     }
 
@@ -328,18 +319,9 @@ mod changes {
     #[test]
     fn rows_that_contradict_each_other_are_no_record() {
         let found = handover_core::FORMAT + 1;
-        assert_eq!(
-            corrupt(|it| it.format = found),
-            RecordError::NewerFormat { found }
-        );
-        assert_eq!(
-            corrupt(|it| it.next_grant = GrantId(1)),
-            RecordError::GrantReused(GrantId(1))
-        );
-        assert_eq!(
-            corrupt(|it| it.next_ticket = Ticket(2)),
-            RecordError::TicketReused(Ticket(2))
-        );
+        assert_eq!(corrupt(|it| it.format = found), RecordError::NewerFormat { found });
+        assert_eq!(corrupt(|it| it.next_grant = GrantId(1)), RecordError::GrantReused(GrantId(1)));
+        assert_eq!(corrupt(|it| it.next_ticket = Ticket(2)), RecordError::TicketReused(Ticket(2)));
         assert_eq!(
             corrupt(|it| {
                 let line = it.lines.get_mut(&host("b")).expect("b asks");
@@ -366,10 +348,7 @@ mod changes {
         arbiter.accepts("a", finished(1, Outcome::Clean, &[]));
         let mut parts = arbiter.record.to_parts();
         parts.hold = Arbiter::started_by_a(&[]).record.hold().cloned();
-        assert_eq!(
-            Record::from_parts(parts),
-            Err(RecordError::HoldOfJudgedVersion("v1".into()))
-        );
+        assert_eq!(Record::from_parts(parts), Err(RecordError::HoldOfJudgedVersion("v1".into())));
     }
 
     #[test]
@@ -379,10 +358,7 @@ mod changes {
         let mut record = Record::from_parts(parts).expect("nobody holds");
         let change = record.settle(&BTreeSet::new()).expect("askers wait");
         assert_eq!(record.apply(&change), Ok(()));
-        assert_eq!(
-            record.hold().map(ToString::to_string).as_deref(),
-            Some("Offered(a, g2)")
-        );
+        assert_eq!(record.hold().map(ToString::to_string).as_deref(), Some("Offered(a, g2)"));
         assert_eq!(record.settle(&BTreeSet::new()), None);
     }
 }

@@ -79,12 +79,8 @@ impl Draw {
 mod tests {
     use super::*;
 
-    const CONCERNS: [Concern; 4] = [
-        Concern::Schedule,
-        Concern::Delays,
-        Concern::Faults,
-        Concern::Workload,
-    ];
+    const CONCERNS: [Concern; 4] =
+        [Concern::Schedule, Concern::Delays, Concern::Faults, Concern::Workload];
 
     fn thousands(seed: u64, concern: Concern) -> [u64; 4] {
         let mut draw = Draw::new(seed, concern);
@@ -95,12 +91,7 @@ mod tests {
     fn golden_vectors_of_each_concern() {
         assert_eq!(
             CONCERNS.map(|concern| thousands(0, concern)),
-            [
-                [789, 817, 259, 606],
-                [974, 616, 54, 898],
-                [759, 128, 351, 993],
-                [522, 575, 944, 935]
-            ]
+            [[789, 817, 259, 606], [974, 616, 54, 898], [759, 128, 351, 993], [522, 575, 944, 935]]
         );
         assert_eq!(
             CONCERNS.map(|concern| thousands(u64::MAX, concern)),
@@ -118,10 +109,8 @@ mod tests {
         let mut draw = Draw::new(7, Concern::Schedule);
         let between: Vec<u64> = (0..6).map(|_| draw.between(10, 12)).collect();
         let chance: Vec<bool> = (0..6).map(|_| draw.chance(500)).collect();
-        let picked: Vec<char> = (0..6)
-            .filter_map(|_| draw.pick(&['a', 'b', 'c']))
-            .copied()
-            .collect();
+        let picked: Vec<char> =
+            (0..6).filter_map(|_| draw.pick(&['a', 'b', 'c'])).copied().collect();
         assert_eq!(between, [12, 10, 12, 12, 12, 11]);
         assert_eq!(chance, [false, true, false, true, false, true]);
         assert_eq!(picked, ['a', 'c', 'c', 'b', 'c', 'b']);
@@ -145,10 +134,7 @@ mod tests {
         for _ in 0..1_000 {
             seen[usize::try_from(draw.below(5)).expect("below 5")] += 1;
         }
-        assert!(
-            seen.iter().all(|count| (150..=250).contains(count)),
-            "{seen:?}"
-        );
+        assert!(seen.iter().all(|count| (150..=250).contains(count)), "{seen:?}");
     }
 
     #[test]

@@ -9,11 +9,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 fn world(draw: &mut impl Rng) -> World {
-    let mut places = vec![
-        Place::new("a", "v1"),
-        Place::new("b", "v1"),
-        Place::new("c", "v2"),
-    ];
+    let mut places = vec![Place::new("a", "v1"), Place::new("b", "v1"), Place::new("c", "v2")];
     places[0].slots = draw.random_range(1..3);
     places[1].pinned = draw.random_range(0..4) == 0;
     World::new(Setup {
@@ -29,20 +25,11 @@ fn wish(world: &World, draw: &mut impl Rng) -> Event {
     let name = world.process(who).name.clone();
     let build = BuildId::from(["l1", "l2", "l3", "l4"][draw.random_range(0..4)]);
     let mut ends = [EndAction::Nothing, EndAction::Restart, EndAction::Stop].into_iter();
-    let end = ends
-        .nth(draw.random_range(0..3))
-        .expect("there are three of them");
-    let outcomes = [
-        AtDeadline::Interrupt,
-        AtDeadline::Undrain,
-        AtDeadline::Report,
-    ];
+    let end = ends.nth(draw.random_range(0..3)).expect("there are three of them");
+    let outcomes = [AtDeadline::Interrupt, AtDeadline::Undrain, AtDeadline::Report];
     match draw.random_range(0..18) {
         0..6 => Event::Ask(who),
-        6 => Event::StandDown {
-            who,
-            after: draw.random_range(0..2) == 0,
-        },
+        6 => Event::StandDown { who, after: draw.random_range(0..2) == 0 },
         7..10 => Event::Submit {
             who,
             build,
@@ -66,10 +53,7 @@ fn wish(world: &World, draw: &mut impl Rng) -> Event {
             version: world.process(who).host.version().clone(),
             grant: newest_grant(world),
         },
-        _ => Event::Boot {
-            name,
-            version: None,
-        },
+        _ => Event::Boot { name, version: None },
     }
 }
 
@@ -85,7 +69,7 @@ fn fault(world: &World, draw: &mut impl Rng) -> Event {
     let arbiter = ArbiterIndex::from(draw.random_range(0..world.arbiters().count()));
     let works = world.process(who).builds.keys();
     let work = works.last().cloned().unwrap_or(Work::Granted(grant));
-    match draw.random_range(0..30) {
+    match draw.random_range(0..31) {
         0..2 => Event::Crash(who),
         2 => Event::Gone(who),
         3..5 => Event::Lose(wire),
@@ -98,43 +82,23 @@ fn fault(world: &World, draw: &mut impl Rng) -> Event {
         14 => Event::Suspect(who),
         15 => Event::Trust(who),
         16 => Event::Hang(who),
-        17 => Event::Unsigned {
-            who,
-            chunk: "x".into(),
-        },
-        18 => Event::SignOff {
-            who,
-            chunk: "y".into(),
-            failed: true,
-        },
+        17 => Event::Unsigned { who, chunk: "x".into() },
+        18 => Event::SignOff { who, chunk: "y".into(), failed: true },
         19 => Event::ArbiterCrash(arbiter),
         20 => Event::Conflict(arbiter),
         21 => Event::UnknownCommit(arbiter),
         22 => Event::Lapse(grant),
         23 => Event::Cancel {
             grant,
-            then: if draw.random_range(0..2) == 0 {
-                Then::Again
-            } else {
-                Then::Block
-            },
+            then: if draw.random_range(0..2) == 0 { Then::Again } else { Then::Block },
             reason: "slow".into(),
         },
-        24 => Event::Revoke {
-            grant,
-            reason: "hung".into(),
-        },
-        25 => Event::BuildEnds {
-            who,
-            work,
-            failed: Some("no disk".into()),
-        },
+        24 => Event::Revoke { grant, reason: "hung".into() },
+        25 => Event::BuildEnds { who, work, failed: Some("no disk".into()) },
         26 => Event::Reask(who),
         27 => Event::Stale { who, behind: 1 },
-        28 => Event::Overlap {
-            name: world.process(who).name.clone(),
-            version: None,
-        },
+        28 => Event::Reuse(who),
+        29 => Event::Overlap { name: world.process(who).name.clone(), version: None },
         _ => Event::Repeat(wire),
     }
 }
@@ -152,13 +116,11 @@ fn next(world: &World, draw: &mut impl Rng) -> Option<Event> {
         return None;
     }
     let event = calm.swap_remove(draw.random_range(0..calm.len()));
-    Some(match event {
-        Event::Deliver { from, .. } => Event::Deliver {
-            from,
-            to: ArbiterIndex::from(draw.random_range(0..world.arbiters().count())),
-        },
-        other => other,
-    })
+    let Event::Deliver { from, .. } = event else {
+        return Some(event);
+    };
+    let to = ArbiterIndex::from(draw.random_range(0..world.arbiters().count()));
+    Some(Event::Deliver { from, to })
 }
 
 fn walk(seed: u64, steps: usize) -> Result<(), String> {
@@ -175,22 +137,13 @@ fn walk(seed: u64, steps: usize) -> Result<(), String> {
         }
         let before = world.clone();
         let mut facts = Vec::new();
-        world
-            .apply(&event, &mut facts)
-            .expect("what is permitted can happen");
+        world.apply(&event, &mut facts).expect("what is permitted can happen");
         told.push(format!("{event:?}"));
-        let step = Transition {
-            before: &before,
-            event: &event,
-            facts: &facts,
-            after: &world,
-        };
+        let step = Transition { before: &before, event: &event, facts: &facts, after: &world };
         check_machines(&step);
         check(&step).map_err(|violation| story(seed, &told, &violation.to_string()))?;
     }
-    world
-        .apply(&Event::Heal, &mut Vec::new())
-        .expect("faults can end anywhere");
+    world.apply(&Event::Heal, &mut Vec::new()).expect("faults can end anywhere");
     let rested = rest(&mut world, |step| {
         check_machines(step);
         told.push(format!("{:?}", step.event));

@@ -67,32 +67,17 @@ const BODY: usize = 7;
 fn the_example_of_the_design_parses_and_prints_byte_for_byte() {
     let scenario = good(CROSSED);
     assert_eq!(scenario.to_string(), CROSSED);
-    assert_eq!(
-        scenario.title(),
-        "A stand-down crosses the offer (MeshWeaver#3567)"
-    );
+    assert_eq!(scenario.title(), "A stand-down crosses the offer (MeshWeaver#3567)");
     assert_eq!(scenario.setup().ending("current"), Some(Ending::Holds));
     let breaks = Ending::Breaks(Property::NoWedge);
     assert_eq!(scenario.setup().ending("silent-stand-down"), Some(breaks));
-    let host = |name: &str| HostRef {
-        name: name.to_owned(),
-        incarnation: None,
-    };
+    let host = |name: &str| HostRef { name: name.to_owned(), incarnation: None };
     let link = Link::ToRecord(host("b"), Arbiter::First);
     let commands: Vec<&Command> = scenario.commands().map(|(_, command)| command).collect();
     assert_eq!(commands.len(), 9);
     assert_eq!(commands[1], &Command::Deliver { link });
-    let hold = Fact::Hold(HoldFact::Offered {
-        host: host("c"),
-        grant: Grant(2),
-    });
-    assert_eq!(
-        commands[6],
-        &Command::Expect {
-            under: None,
-            fact: hold
-        }
-    );
+    let hold = Fact::Hold(HoldFact::Offered { host: host("c"), grant: Grant(2) });
+    assert_eq!(commands[6], &Command::Expect { under: None, fact: hold });
 }
 
 #[test]
@@ -111,19 +96,14 @@ fn comments_blank_lines_and_prose_are_kept() {
 fn a_span_is_the_text_of_its_line() {
     let text = format!("{HEAD}  ask b # why\r\nrest\n");
     let scenario = good(&text);
-    let spans: Vec<(usize, &str)> = scenario
-        .commands()
-        .map(|(span, _)| (span.line, &text[span.start..span.end]))
-        .collect();
+    let spans: Vec<(usize, &str)> =
+        scenario.commands().map(|(span, _)| (span.line, &text[span.start..span.end])).collect();
     assert_eq!(spans, [(BODY, "ask b # why"), (BODY + 1, "rest")]);
 }
 
 #[test]
 fn tabs_line_ends_of_windows_and_a_byte_order_mark_are_accepted() {
-    let windows = format!(
-        "\u{feff}{}",
-        CROSSED.replace('\n', "\r\n").replace("  ", "\t")
-    );
+    let windows = format!("\u{feff}{}", CROSSED.replace('\n', "\r\n").replace("  ", "\t"));
     assert_eq!(good(&windows), good(CROSSED));
 }
 
@@ -144,10 +124,7 @@ fn a_scene_survives_its_own_headers() {
     let composed = Scenario::compose("T", &[], scenario.setup(), []);
     assert_eq!(good(&composed.to_string()).setup(), scenario.setup());
     let host = scenario.setup().host("d").expect("d is idle");
-    assert_eq!(
-        (host.booted, host.slots, host.priority, host.pinned),
-        (false, 3, 0, true)
-    );
+    assert_eq!((host.booted, host.slots, host.priority, host.pinned), (false, 3, 0, true));
 }
 
 #[test]
@@ -169,16 +146,8 @@ fn each_example_of_the_vocabulary_parses_and_is_canonical() {
         let others = HEAD.lines().filter(|line| !line.starts_with(entry.word()));
         let text: Vec<&str> = others.chain([entry.example]).collect();
         let scenario = good(&text.join("\n"));
-        let header = scenario
-            .lines()
-            .last()
-            .and_then(|line| line.header())
-            .expect("a header");
-        let words: Vec<String> = header
-            .to_string()
-            .split_whitespace()
-            .map(str::to_owned)
-            .collect();
+        let header = scenario.lines().last().and_then(|line| line.header()).expect("a header");
+        let words: Vec<String> = header.to_string().split_whitespace().map(str::to_owned).collect();
         assert_eq!(words.join(" "), entry.example);
         assert!(entry.example.starts_with(entry.word()), "{}", entry.form);
     }
@@ -186,10 +155,8 @@ fn each_example_of_the_vocabulary_parses_and_is_canonical() {
 
 #[test]
 fn no_word_of_the_vocabulary_is_there_twice() {
-    let mut words: Vec<&str> = vocabulary::headers()
-        .chain(vocabulary::verbs())
-        .map(|entry| entry.word())
-        .collect();
+    let mut words: Vec<&str> =
+        vocabulary::headers().chain(vocabulary::verbs()).map(|entry| entry.word()).collect();
     let count = words.len();
     words.sort_unstable();
     words.dedup();
@@ -204,15 +171,9 @@ fn no_word_of_the_vocabulary_is_there_twice() {
 #[test]
 fn the_reference_shows_each_word_in_a_table_of_three_columns() {
     let reference = vocabulary::markdown();
-    let entries = vocabulary::headers()
-        .chain(vocabulary::verbs())
-        .chain(vocabulary::facts());
+    let entries = vocabulary::headers().chain(vocabulary::verbs()).chain(vocabulary::facts());
     for entry in entries {
-        let row = format!(
-            "| `{}` | {} |",
-            entry.form.replace('|', "\\|"),
-            entry.meaning
-        );
+        let row = format!("| `{}` | {} |", entry.form.replace('|', "\\|"), entry.meaning);
         assert!(reference.contains(&row), "{row}");
     }
     for row in reference.lines().filter(|line| line.starts_with('|')) {
@@ -222,10 +183,7 @@ fn the_reference_shows_each_word_in_a_table_of_three_columns() {
 
 #[test]
 fn a_verb_that_the_table_does_not_know_is_none() {
-    assert_eq!(
-        mistakes(&body("arbiter-crash")),
-        ["7:1 `arbiter-crash` / -"]
-    );
+    assert_eq!(mistakes(&body("arbiter-crash")), ["7:1 `arbiter-crash` / -"]);
     assert_eq!(mistakes(&body("teleport b")), ["7:1 `teleport` / -"]);
 }
 
@@ -233,10 +191,7 @@ fn a_verb_that_the_table_does_not_know_is_none() {
 fn an_unknown_verb_is_shown_with_its_place_and_the_nearest_word() {
     let error = bad(&body("rest\n  delivr b -> record"));
     let text = error.to_string();
-    assert!(
-        text.starts_with("error: found `delivr`\n --> race.scenario:8:3\n"),
-        "{text}"
-    );
+    assert!(text.starts_with("error: found `delivr`\n --> race.scenario:8:3\n"), "{text}");
     assert!(text.contains("8 |   delivr b -> record\n"), "{text}");
     assert!(text.contains("^^^^^^ did you mean `deliver`?\n"), "{text}");
     assert!(
@@ -288,10 +243,7 @@ fn each_slip_is_found_at_its_word() {
         ("deliver b record", "7:11 `record` / -"),
         ("stall recrd", "7:7 `recrd` / -"),
         ("slow b 0", "7:8 `0` / -"),
-        (
-            "slow b 99999999999999999999",
-            "7:8 `99999999999999999999` / -",
-        ),
+        ("slow b 99999999999999999999", "7:8 `99999999999999999999` / -"),
         ("stale b 17", "7:9 `17` / -"),
         ("lapse 1", "7:7 `1` / -"),
         ("lapse g0", "7:8 `0` / -"),
@@ -306,10 +258,7 @@ fn each_slip_is_found_at_its_word() {
         ("expect hold Offered(b, g1", "7:26 the end of the line / -"),
         ("expect gate b opn", "7:15 `opn` / open"),
         ("expect line b asking", "7:15 `asking` / Asking"),
-        (
-            "expect under guarded-report gate b open",
-            "7:14 `guarded-report` / -",
-        ),
+        ("expect under guarded-report gate b open", "7:14 `guarded-report` / -"),
         ("expect refused Stale-Grant", "7:16 `Stale-Grant` / -"),
         ("check NoWegde", "7:7 `NoWegde` / NoWedge"),
     ] {
@@ -335,14 +284,8 @@ fn each_slip_of_the_head_is_found_at_its_word() {
         ("hosts b:v1\narbiters 3", "3:10 `3` / -"),
         ("hosts b:v1\nchunks", "3:7 the end of the line / -"),
         ("host b:v1\nhosts b:v1", "2:1 `host` / hosts"),
-        (
-            "hosts b:v1\nunder guarded-reprot holds",
-            "3:7 `guarded-reprot` / guarded-report",
-        ),
-        (
-            "hosts b:v1\nunder guarded-report hold",
-            "3:22 `hold` / holds",
-        ),
+        ("hosts b:v1\nunder guarded-reprot holds", "3:7 `guarded-reprot` / guarded-report"),
+        ("hosts b:v1\nunder guarded-report hold", "3:22 `hold` / holds"),
         ("hosts b:v1\nThe prose comes late.", "3:1 `The` / -"),
     ] {
         let text = format!("# T\n{head}\nunder current holds\n");
@@ -358,10 +301,7 @@ fn a_header_behind_a_command_is_refused() {
 #[test]
 fn no_line_of_a_message_is_longer_than_a_terminal() {
     let text = bad(&body("teleport b\ndrain b then stp")).to_string();
-    assert!(
-        text.lines().all(|line| line.chars().count() <= 100),
-        "{text}"
-    );
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     assert!(text.contains("`check`"), "{text}");
     let text = bad(&body(&format!("ask b # {}", "x".repeat(900_000)))).to_string();
     assert!(text.len() < 1_000, "{} bytes", text.len());
@@ -385,20 +325,14 @@ fn a_missing_header_is_missed_at_the_first_command() {
         ]
     );
     let note = bad(text).diagnostics()[0].note.clone();
-    assert_eq!(
-        note.as_deref(),
-        Some("line 2 is prose: it begins with an upper-case letter")
-    );
+    assert_eq!(note.as_deref(), Some("line 2 is prose: it begins with an upper-case letter"));
 }
 
 #[test]
 fn a_header_that_cannot_be_read_is_not_reported_again_at_each_host() {
     let text = "# T\nhosts b:v1 c\narbiters two\nunder current hodls\n\
                 ask b\nask c\npublish record2\nexpect under silent-stand-down stuck\n";
-    assert_eq!(
-        mistakes(text),
-        ["2:12 `c` / -", "3:10 `two` / -", "4:15 `hodls` / holds"]
-    );
+    assert_eq!(mistakes(text), ["2:12 `c` / -", "3:10 `two` / -", "4:15 `hodls` / holds"]);
 }
 
 #[test]
@@ -416,20 +350,10 @@ fn all_mistakes_are_reported_up_to_twenty() {
     let lines: Vec<usize> = error.diagnostics().iter().map(|each| each.line).collect();
     assert_eq!((lines, error.more()), (vec![7, 8], false));
     let error = bad(&body(&"ask e\n".repeat(1_000)));
-    assert_eq!(
-        (error.diagnostics().len(), error.more()),
-        (limits::DIAGNOSTICS_MAX, true)
-    );
-    assert!(
-        error
-            .to_string()
-            .ends_with("only the first 20 mistakes are shown")
-    );
+    assert_eq!((error.diagnostics().len(), error.more()), (limits::DIAGNOSTICS_MAX, true));
+    assert!(error.to_string().ends_with("only the first 20 mistakes are shown"));
     let error = bad(&body(&"ask e\n".repeat(20)));
-    assert_eq!(
-        (error.diagnostics().len(), error.more()),
-        (limits::DIAGNOSTICS_MAX, false)
-    );
+    assert_eq!((error.diagnostics().len(), error.more()), (limits::DIAGNOSTICS_MAX, false));
 }
 
 #[test]
@@ -437,10 +361,7 @@ fn what_is_no_scenario_is_refused_in_one_sentence() {
     for text in ["", "\n \n\t\n"] {
         assert_eq!(mistakes(text), ["1:1 an empty file / -"]);
     }
-    assert_eq!(
-        mistakes("# T\nab\0"),
-        ["2:3 a byte 0 at offset 6: this is no text / -"]
-    );
+    assert_eq!(mistakes("# T\nab\0"), ["2:3 a byte 0 at offset 6: this is no text / -"]);
     let error = Scenario::parse_bytes("x", b"# T\nab\xff", VARIANTS).expect_err("no text");
     let diagnostic = &error.diagnostics()[0];
     assert_eq!((diagnostic.line, diagnostic.column), (2, 3));
@@ -452,10 +373,7 @@ fn what_is_no_scenario_is_refused_in_one_sentence() {
 fn the_limits_are_met_exactly() {
     let long = |count: usize| body(&format!("rest # {}", "x".repeat(count - 7)));
     good(&long(limits::LINE_CHARS_MAX));
-    assert_eq!(
-        mistakes(&long(limits::LINE_CHARS_MAX + 1)),
-        ["7:1 a line of 501 characters / -"]
-    );
+    assert_eq!(mistakes(&long(limits::LINE_CHARS_MAX + 1)), ["7:1 a line of 501 characters / -"]);
     good(&body(&"rest\n".repeat(limits::COMMANDS_MAX)));
     let many = body(&"rest\n".repeat(limits::COMMANDS_MAX + 9));
     assert_eq!(mistakes(&many), ["10007:1 more than 10000 commands / -"]);
@@ -468,24 +386,15 @@ fn the_limits_are_met_exactly() {
     let filler = limits::FILE_BYTES_MAX - HEAD.len();
     let full = format!("{HEAD}{}", "\n".repeat(filler));
     good(&full);
-    assert_eq!(
-        mistakes(&format!("{full}\n")),
-        ["1:1 a file of more than 1048576 bytes / -"]
-    );
+    assert_eq!(mistakes(&format!("{full}\n")), ["1:1 a file of more than 1048576 bytes / -"]);
 }
 
 #[test]
 fn a_file_is_loaded_under_its_path_and_a_missing_one_is_named() {
     let here = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
     let error = Scenario::load(here, VARIANTS).expect_err("a manifest is no scenario");
-    assert!(
-        matches!(&error, LoadError::Parse(error) if error.name() == here),
-        "{error}"
-    );
+    assert!(matches!(&error, LoadError::Parse(error) if error.name() == here), "{error}");
     let error = Scenario::load("no/such.scenario", VARIANTS).expect_err("there is none");
     assert!(matches!(&error, LoadError::Read { .. }), "{error}");
-    assert!(
-        error.to_string().starts_with("no/such.scenario: "),
-        "{error}"
-    );
+    assert!(error.to_string().starts_with("no/such.scenario: "), "{error}");
 }

@@ -183,9 +183,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
     let body = vec(body_line(), 0..20);
     ("[A-Z][a-z#]{0,9}( [a-z(]{1,9}){0,4}", prose, head(), body).prop_map(
         |(title, prose, head, body)| {
-            let prose = prose
-                .into_iter()
-                .map(|text| Line::from(Content::Prose(text)));
+            let prose = prose.into_iter().map(|text| Line::from(Content::Prose(text)));
             Scenario::from_lines(title, prose.chain(head).chain(body).collect())
         },
     )
@@ -198,10 +196,7 @@ fn head() -> impl Strategy<Value = Vec<Line>> {
     };
     let hosts = Header::Hosts(vec![host("b", "v1"), host("c", "v-1.0_x")]);
     let idle = Header::Idle(vec![host("d", "2")]);
-    let under = |variant: &str, ending| Header::Under {
-        variant: variant.to_owned(),
-        ending,
-    };
+    let under = |variant: &str, ending| Header::Under { variant: variant.to_owned(), ending };
     let needed = vec![
         hosts,
         idle,
@@ -213,12 +208,7 @@ fn head() -> impl Strategy<Value = Vec<Line>> {
     let numbers = move |range: std::ops::RangeInclusive<u32>| {
         (names(), vec(range, 3)).prop_map(|(names, numbers)| -> Vec<HostNumber> {
             let pairs = names.into_iter().zip(numbers);
-            pairs
-                .map(|(name, number)| HostNumber {
-                    name: name.to_owned(),
-                    number,
-                })
-                .collect()
+            pairs.map(|(name, number)| HostNumber { name: name.to_owned(), number }).collect()
         })
     };
     let more = (
@@ -257,15 +247,7 @@ fn remark() -> impl Strategy<Value = Option<String>> {
 }
 
 fn command() -> BoxedStrategy<Command> {
-    prop_oneof![
-        protocol(),
-        executor(),
-        network(),
-        faults(),
-        operator(),
-        judging()
-    ]
-    .boxed()
+    prop_oneof![protocol(), executor(), network(), faults(), operator(), judging()].boxed()
 }
 
 fn protocol() -> impl Strategy<Value = Command> {
@@ -279,10 +261,7 @@ fn protocol() -> impl Strategy<Value = Command> {
         target().prop_map(|target| Command::Stall { target }),
         target().prop_map(|target| Command::Flow { target }),
         (host(), subsequence(vec!["base", "none", "failed"], 0..=3)).prop_map(|(host, chunks)| {
-            Command::Plan {
-                host,
-                chunks: chunks.into_iter().map(str::to_owned).collect(),
-            }
+            Command::Plan { host, chunks: chunks.into_iter().map(str::to_owned).collect() }
         }),
         (host(), name(), any::<bool>()).prop_map(|(host, chunk, failed)| Command::SignOff {
             host,
@@ -293,10 +272,8 @@ fn protocol() -> impl Strategy<Value = Command> {
 }
 
 fn executor() -> impl Strategy<Value = Command> {
-    let outcome = prop_oneof![
-        Just(BuildOutcome::Clean),
-        of(reason()).prop_map(BuildOutcome::Failed)
-    ];
+    let outcome =
+        prop_oneof![Just(BuildOutcome::Clean), of(reason()).prop_map(BuildOutcome::Failed)];
     prop_oneof![
         (host(), of(work()), outcome).prop_map(|(host, work, outcome)| Command::BuildEnds {
             host,
@@ -305,20 +282,10 @@ fn executor() -> impl Strategy<Value = Command> {
         }),
         (host(), of(work())).prop_map(|(host, work)| Command::BuildStops { host, work }),
         (host(), build(), of(build()), of(keyword())).prop_map(|(host, build, parent, drains)| {
-            Command::Submit {
-                host,
-                build,
-                parent,
-                drains,
-            }
+            Command::Submit { host, build, parent, drains }
         }),
         (host(), keyword(), keyword(), keyword()).prop_map(|(host, term, then, at_deadline)| {
-            Command::Drain {
-                host,
-                term,
-                then,
-                at_deadline,
-            }
+            Command::Drain { host, term, then, at_deadline }
         }),
         host().prop_map(|host| Command::Undrain { host }),
         host().prop_map(|host| Command::Deadline { host }),
@@ -342,12 +309,7 @@ fn network() -> impl Strategy<Value = Command> {
 }
 
 fn faults() -> impl Strategy<Value = Command> {
-    let boot = || {
-        (
-            select(&["b", "c", "d"]).prop_map(str::to_owned),
-            of(version()),
-        )
-    };
+    let boot = || (select(&["b", "c", "d"]).prop_map(str::to_owned), of(version()));
     prop_oneof![
         (host(), 1_u32..=1_000).prop_map(|(host, factor)| Command::Slow { host, factor }),
         host().prop_map(|host| Command::Pause { host }),
@@ -408,12 +370,7 @@ fn fact() -> impl Strategy<Value = Fact> {
         (host(), yes()).prop_map(|(host, yes)| Fact::Building { host, yes }),
         (0_u32..=64).prop_map(|count| Fact::Builders { count }),
         (host(), build(), keyword(), of(0_u32..=1_000)).prop_map(
-            |(host, build, state, attempts)| Fact::Build {
-                host,
-                build,
-                state,
-                attempts
-            }
+            |(host, build, state, attempts)| Fact::Build { host, build, state, attempts }
         ),
         (host(), build(), yes()).prop_map(|(host, build, yes)| Fact::Workspace {
             host,
@@ -428,10 +385,7 @@ fn fact() -> impl Strategy<Value = Fact> {
         (host(), yes()).prop_map(|(host, yes)| Fact::Drained { host, yes }),
         (host(), 0_u32..=64).prop_map(|(host, count)| Fact::FreeSlots { host, count }),
         (host(), subsequence(vec!["x1", "x2", "parent"], 0..=3)).prop_map(|(host, builds)| {
-            Fact::Queue {
-                host,
-                builds: builds.into_iter().map(str::to_owned).collect(),
-            }
+            Fact::Queue { host, builds: builds.into_iter().map(str::to_owned).collect() }
         }),
         (0_u32..=1_000_000).prop_map(|count| Fact::Offers { count }),
         Just(Fact::Converged),
@@ -444,20 +398,14 @@ fn hold() -> impl Strategy<Value = HoldFact> {
         Just(HoldFact::None),
         (host(), grant()).prop_map(|(host, grant)| HoldFact::Offered { host, grant }),
         (host(), grant(), any::<bool>()).prop_map(|(host, grant, cancelling)| {
-            HoldFact::Started {
-                host,
-                grant,
-                cancelling,
-            }
+            HoldFact::Started { host, grant, cancelling }
         }),
     ]
 }
 
 fn host() -> impl Strategy<Value = HostRef> {
-    (select(&["b", "c", "d"]), of(1_u64..=1_000_000)).prop_map(|(name, incarnation)| HostRef {
-        name: name.to_owned(),
-        incarnation,
-    })
+    (select(&["b", "c", "d"]), of(1_u64..=1_000_000))
+        .prop_map(|(name, incarnation)| HostRef { name: name.to_owned(), incarnation })
 }
 
 fn arbiter() -> impl Strategy<Value = Arbiter> {
@@ -472,10 +420,7 @@ fn link() -> impl Strategy<Value = Link> {
 }
 
 fn target() -> impl Strategy<Value = Target> {
-    prop_oneof![
-        link().prop_map(Target::Link),
-        arbiter().prop_map(Target::Arbiter)
-    ]
+    prop_oneof![link().prop_map(Target::Link), arbiter().prop_map(Target::Arbiter)]
 }
 
 fn grant() -> impl Strategy<Value = Grant> {
@@ -491,11 +436,7 @@ fn name() -> impl Strategy<Value = String> {
 }
 
 fn build() -> impl Strategy<Value = String> {
-    prop_oneof![
-        "x[0-9_-]{0,3}",
-        Just("parent".to_owned()),
-        Just("drains".to_owned())
-    ]
+    prop_oneof!["x[0-9_-]{0,3}", Just("parent".to_owned()), Just("drains".to_owned())]
 }
 
 fn version() -> impl Strategy<Value = String> {

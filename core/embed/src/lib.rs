@@ -60,9 +60,7 @@ impl Arbiter {
     fn catch_up(&mut self, store: &Store) {
         let known = self.record.revision();
         for change in store.log.iter().filter(|change| change.expects >= known) {
-            self.record
-                .apply(change)
-                .expect("the log has each revision once, in order");
+            self.record.apply(change).expect("the log has each revision once, in order");
         }
     }
 

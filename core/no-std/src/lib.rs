@@ -32,14 +32,10 @@ pub fn first_asking(name: &str) -> Result<Change, Refusal> {
         host: HostId::new(name, 1),
         version: Version::new("v1"),
         seq: Seq(1),
-        standing: Standing::Asking {
-            priority: Priority(0),
-        },
+        standing: Standing::Asking { priority: Priority(0) },
     };
     let input = stored(Input::Statement(statement));
-    Record::new(RecordId(1))
-        .fold(&input, &BTreeSet::new())
-        .map(stored)
+    Record::new(RecordId(1)).fold(&input, &BTreeSet::new()).map(stored)
 }
 
 /// An allocator that never has memory. A library that is linked with nothing has to name one, and

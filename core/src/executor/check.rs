@@ -48,10 +48,7 @@ impl Executor {
             CandidateWait::Absent => {}
             CandidateWait::Waiting { place, parked } => {
                 assert!(places.insert(place), "the candidate has a place of its own");
-                assert!(
-                    !parked || self.is_draining(),
-                    "the candidate parks under a drain only"
-                );
+                assert!(!parked || self.is_draining(), "the candidate parks under a drain only");
                 waits_unparked |= !parked;
             }
             CandidateWait::Handed { place, .. } => {
@@ -59,14 +56,11 @@ impl Executor {
             }
         }
         if let Some(last) = places.last() {
-            assert!(
-                *last < self.state.ledger.next_place,
-                "the next place is behind all others"
-            );
+            assert!(*last < self.state.ledger.next_place, "the next place is behind all others");
         }
         assert!(
-            self.state.free == 0 || !waits_unparked,
-            "a free slot goes to whoever waits for one, at once"
+            self.state.free == 0 || !waits_unparked || self.first_enqueuing().is_some(),
+            "a free slot goes at once to whoever waits for one, but never past an earlier place"
         );
         assert!(
             !self.state.reserved || self.state.candidate == CandidateWait::Absent,
@@ -76,16 +70,9 @@ impl Executor {
 
     fn check_drain(&self) {
         if self.state.announced != Announced::No {
-            assert!(
-                self.is_drained(),
-                "the end of a drain is said only while it is drained"
-            );
+            assert!(self.is_drained(), "the end of a drain is said only while it is drained");
         }
-        let by = self
-            .state
-            .drain_write
-            .as_ref()
-            .and_then(|write| write.by.clone());
+        let by = self.state.drain_write.as_ref().and_then(|write| write.by.clone());
         for (work, task) in &self.state.tasks {
             if let Stage::Declaring { .. } = task.stage {
                 assert_eq!(
@@ -99,10 +86,7 @@ impl Executor {
 
     fn check_task_slot(&self, work: &Work, task: &Task) {
         if task.own_slot {
-            assert!(
-                task.stage.needs_slot(),
-                "{work} holds a slot only where it needs one"
-            );
+            assert!(task.stage.needs_slot(), "{work} holds a slot only where it needs one");
         } else if task.stage.needs_slot() {
             let parent = task.entry.parent.clone().map(Work::Local);
             let parent = parent.and_then(|parent| self.state.tasks.get(&parent));
@@ -123,19 +107,9 @@ impl Executor {
             }
             Stage::Enqueuing | Stage::Waiting { .. } | Stage::Handed | Stage::Admitting => {
                 let due = task.stage == Stage::Admitting;
-                let expected = if due {
-                    BuildState::Admitted
-                } else {
-                    BuildState::Pending
-                };
-                assert_eq!(
-                    task.entry.state, expected,
-                    "{work} is pending until it is counted"
-                );
-                assert!(
-                    !task.begun,
-                    "nothing of {work} has begun before its admission is durable"
-                );
+                let expected = if due { BuildState::Admitted } else { BuildState::Pending };
+                assert_eq!(task.entry.state, expected, "{work} is pending until it is counted");
+                assert!(!task.begun, "nothing of {work} has begun before its admission is durable");
             }
             Stage::Starting
             | Stage::Running
@@ -143,10 +117,7 @@ impl Executor {
             | Stage::AwaitingStop
             | Stage::StoringArtifacts => {
                 let durable = state == Some(&BuildState::Admitted);
-                assert!(
-                    durable,
-                    "a crash now would find {work} in the book as admitted"
-                );
+                assert!(durable, "a crash now would find {work} in the book as admitted");
             }
             Stage::Recording => {
                 assert!(

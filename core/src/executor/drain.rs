@@ -113,10 +113,6 @@ impl Drain {
 
     /// The number in the id; 0 for an id that no executor has given out.
     pub(super) fn number(&self) -> u64 {
-        self.id
-            .as_str()
-            .strip_prefix('d')
-            .and_then(|number| number.parse().ok())
-            .unwrap_or(0)
+        self.id.as_str().strip_prefix('d').and_then(|number| number.parse().ok()).unwrap_or(0)
     }
 }

@@ -64,7 +64,9 @@ pub enum ExecutorEffect {
         /// Whose slot.
         work: Work,
     },
-    /// The wait for drained is over: perform the end action. Once per drain and end action.
+    /// The wait for drained is over: perform the end action. Once per drain and end action. Void
+    /// once an undrain has overtaken it: see that it is still drained in the step that ends the
+    /// process, or the process takes with it what it has said since.
     Drained {
         /// What to do.
         end: EndAction,
@@ -217,11 +219,7 @@ pub struct DrainRefusal {
 
 impl core::fmt::Display for DrainRefusal {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(
-            f,
-            "the drain {} is in force and not weaker: {}",
-            self.active.id, self.active.reason
-        )
+        write!(f, "the drain {} is in force and not weaker: {}", self.active.id, self.active.reason)
     }
 }
 

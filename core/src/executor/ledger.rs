@@ -136,10 +136,7 @@ impl Ledger {
     /// to declare.
     pub fn write(&mut self, effect: &ExecutorEffect) {
         match effect {
-            ExecutorEffect::StoreEntry {
-                work,
-                entry: Some(entry),
-            } => {
+            ExecutorEffect::StoreEntry { work, entry: Some(entry) } => {
                 self.next_place = self.next_place.max(entry.place + 1);
                 self.entries.insert(work.clone(), entry.clone());
             }

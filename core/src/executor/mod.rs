@@ -62,9 +62,7 @@ impl Executor {
     /// An executor with an empty book.
     #[must_use]
     pub fn new(settings: Settings, version: Version) -> Self {
-        Self {
-            state: ExecutorParts::new(settings, version, Ledger::default()),
-        }
+        Self { state: ExecutorParts::new(settings, version, Ledger::default()) }
     }
 
     /// Takes a build into the queue, as one step: insert if absent. Always allowed in a drain,
@@ -97,9 +95,7 @@ impl Executor {
             drains,
             admitted_by: None,
         };
-        self.state
-            .tasks
-            .insert(work, Task::new(entry, Stage::Enqueuing));
+        self.state.tasks.insert(work, Task::new(entry, Stage::Enqueuing));
         Ok(())
     }
 
@@ -122,9 +118,7 @@ impl Executor {
         let drain = if let Some(active) = &self.state.drain {
             let mut stronger = active.clone();
             if !stronger.strengthen(&request) {
-                return Err(DrainRefusal {
-                    active: Box::new(stronger),
-                });
+                return Err(DrainRefusal { active: Box::new(stronger) });
             }
             stronger
         } else {
@@ -312,12 +306,7 @@ impl Executor {
             }
             if !self.waits_for_parent(task) {
                 waiting.push((task.entry.place, work.clone()));
-            } else if task
-                .entry
-                .parent
-                .as_ref()
-                .is_some_and(|parent| self.lends_slot(parent))
-            {
+            } else if task.entry.parent.as_ref().is_some_and(|parent| self.lends_slot(parent)) {
                 on_parents_slot.push(work.clone());
             }
         }
@@ -325,19 +314,16 @@ impl Executor {
             self.state.hand_slot(&work, false);
         }
         waiting.sort();
-        let mut waiting = waiting.into_iter().peekable();
+        let bar = self.first_enqueuing();
+        let in_turn = |place: u64| bar.is_none_or(|bar| place < bar);
+        let mut waiting = waiting.into_iter().take_while(|(place, _)| in_turn(*place)).peekable();
         while self.state.free > 0 {
             let first = waiting.peek().map(|(place, _)| *place);
-            if let CandidateWait::Waiting {
-                place,
-                parked: false,
-            } = self.state.candidate
+            if let CandidateWait::Waiting { place, parked: false } = self.state.candidate
                 && first.is_none_or(|first| place < first)
+                && in_turn(place)
             {
-                self.state.candidate = CandidateWait::Handed {
-                    place,
-                    handed_out: false,
-                };
+                self.state.candidate = CandidateWait::Handed { place, handed_out: false };
             } else if let Some((_, work)) = waiting.next() {
                 self.state.hand_slot(&work, true);
             } else {
@@ -345,5 +331,15 @@ impl Executor {
             }
             self.state.free -= 1;
         }
+    }
+
+    /// The first place that is taken and not yet written down: nobody behind it is handed a slot,
+    /// or a build that a crash had cut would be overtaken by a younger one while its row is
+    /// rewritten (Ex4, Ex5).
+    pub(super) fn first_enqueuing(&self) -> Option<u64> {
+        let tasks = self.state.tasks.values();
+        let enqueuing =
+            tasks.filter(|task| task.stage == Stage::Enqueuing && !self.waits_for_parent(task));
+        enqueuing.map(|task| task.entry.place).min()
     }
 }

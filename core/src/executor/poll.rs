@@ -20,10 +20,7 @@ impl Executor {
         if self.state.drain_due && self.state.drain_write.is_none() {
             let drain = self.state.drain.clone();
             self.state.drain_due = false;
-            self.state.drain_write = Some(DrainWrite {
-                drain: drain.clone(),
-                by: None,
-            });
+            self.state.drain_write = Some(DrainWrite { drain: drain.clone(), by: None });
             return Some(ExecutorEffect::StoreDrain { drain });
         }
         let tasks = self.state.tasks.iter();
@@ -31,16 +28,10 @@ impl Executor {
             .filter(|(work, task)| self.is_due(work, task))
             .min_by_key(|(_, task)| task.entry.place)
             .map(|(work, task)| (work.clone(), task.entry.place));
-        if let CandidateWait::Handed {
-            place,
-            handed_out: false,
-        } = self.state.candidate
+        if let CandidateWait::Handed { place, handed_out: false } = self.state.candidate
             && next.as_ref().is_none_or(|(_, first)| place < *first)
         {
-            self.state.candidate = CandidateWait::Handed {
-                place,
-                handed_out: true,
-            };
+            self.state.candidate = CandidateWait::Handed { place, handed_out: true };
             return Some(ExecutorEffect::Wake(Waiter::Candidate));
         }
         if let Some((work, _)) = next {
@@ -104,24 +95,16 @@ impl Executor {
     }
 
     fn hand_out(&mut self, work: &Work) -> ExecutorEffect {
-        let task = self
-            .state
-            .tasks
-            .get_mut(work)
-            .expect("the step of a task was found due");
+        let task = self.state.tasks.get_mut(work).expect("the step of a task was found due");
         task.handed_out = true;
         task.begun |= task.stage == Stage::Starting;
         if let (Stage::Declaring { number }, Work::Local(build)) = (task.stage, work) {
             let drain = Some(self.declaration(number, build));
             let by = Some(build.clone());
-            self.state.drain_write = Some(DrainWrite {
-                drain: drain.clone(),
-                by,
-            });
+            self.state.drain_write = Some(DrainWrite { drain: drain.clone(), by });
             return ExecutorEffect::StoreDrain { drain };
         }
-        task.effect(work)
-            .expect("a stage that is due has an effect")
+        task.effect(work).expect("a stage that is due has an effect")
     }
 
     /// The drain with what this build's success declares: its own, or the active one, strengthened
@@ -144,11 +127,7 @@ impl Executor {
     fn poll_drained(&mut self) -> Option<ExecutorEffect> {
         let busy = self.state.reserved
             || self.state.drain_write.is_some()
-            || self
-                .state
-                .tasks
-                .values()
-                .any(|task| task.stage >= Stage::Admitting);
+            || self.state.tasks.values().any(|task| task.stage >= Stage::Admitting);
         if busy || self.state.announced != Announced::No {
             return None;
         }
@@ -159,28 +138,17 @@ impl Executor {
 
     fn drained_effect(&self) -> Option<ExecutorEffect> {
         let drain = self.state.drain.as_ref()?;
-        Some(ExecutorEffect::Drained {
-            end: self.state.end_action(drain),
-            drain: drain.id.clone(),
-        })
+        Some(ExecutorEffect::Drained { end: self.state.end_action(drain), drain: drain.id.clone() })
     }
 
     fn is_handed_out(&self, effect: &ExecutorEffect) -> bool {
         match effect {
             ExecutorEffect::Wake(Waiter::Candidate) => {
-                matches!(
-                    self.state.candidate,
-                    CandidateWait::Handed {
-                        handed_out: true,
-                        ..
-                    }
-                )
+                matches!(self.state.candidate, CandidateWait::Handed { handed_out: true, .. })
             }
-            ExecutorEffect::StoreDrain { drain } => self
-                .state
-                .drain_write
-                .as_ref()
-                .is_some_and(|write| write.drain == *drain),
+            ExecutorEffect::StoreDrain { drain } => {
+                self.state.drain_write.as_ref().is_some_and(|write| write.drain == *drain)
+            }
             ExecutorEffect::Drained { .. } => {
                 self.state.announced == Announced::HandedOut
                     && self.drained_effect().as_ref() == Some(effect)
@@ -212,9 +180,7 @@ impl Executor {
                 }
             }
             ExecutorEffect::StoreDrain { .. } => match self.state.drain_write.take() {
-                Some(DrainWrite {
-                    by: Some(build), ..
-                }) => self.step_again(&Work::Local(build)),
+                Some(DrainWrite { by: Some(build), .. }) => self.step_again(&Work::Local(build)),
                 Some(DrainWrite { by: None, .. }) | None => self.state.drain_due = true,
             },
             ExecutorEffect::Drained { .. } => self.state.announced = Announced::No,
@@ -237,10 +203,7 @@ impl Executor {
     }
 
     fn task_mut(&mut self, work: &Work) -> &mut Task {
-        self.state
-            .tasks
-            .get_mut(work)
-            .expect("the step of a task was found handed out")
+        self.state.tasks.get_mut(work).expect("the step of a task was found handed out")
     }
 
     fn done(&mut self, effect: &ExecutorEffect) -> Option<Progress> {
@@ -295,10 +258,7 @@ impl Executor {
         };
         if self.is_draining() {
             self.state.free += 1;
-            self.state.candidate = CandidateWait::Waiting {
-                place,
-                parked: true,
-            };
+            self.state.candidate = CandidateWait::Waiting { place, parked: true };
             return None;
         }
         self.state.candidate = CandidateWait::Absent;
@@ -364,10 +324,7 @@ impl Executor {
     }
 
     fn drain_stored(&mut self) {
-        let Some(DrainWrite {
-            by: Some(build), ..
-        }) = self.state.drain_write.take()
-        else {
+        let Some(DrainWrite { by: Some(build), .. }) = self.state.drain_write.take() else {
             return;
         };
         let work = Work::Local(build.clone());

@@ -30,9 +30,7 @@ impl Executor {
         ledger: Ledger,
     ) -> Result<Self, LedgerError> {
         if ledger.format > Ledger::FORMAT {
-            return Err(LedgerError::NewerFormat {
-                found: ledger.format,
-            });
+            return Err(LedgerError::NewerFormat { found: ledger.format });
         }
         let mut state = ExecutorParts::new(settings, version, ledger);
         state.recover_numbers()?;
@@ -56,11 +54,7 @@ impl ExecutorParts {
             }
         }
         self.ledger.next_place = next_place;
-        let next_drain = self
-            .ledger
-            .drain
-            .as_ref()
-            .map_or(0, |drain| drain.number() + 1);
+        let next_drain = self.ledger.drain.as_ref().map_or(0, |drain| drain.number() + 1);
         self.ledger.next_drain = self.ledger.next_drain.max(next_drain);
         Ok(())
     }
@@ -77,12 +71,8 @@ impl ExecutorParts {
     }
 
     fn recover_entries(&mut self) {
-        let rows: Vec<(Work, Entry)> = self
-            .ledger
-            .entries
-            .iter()
-            .map(|(work, entry)| (work.clone(), entry.clone()))
-            .collect();
+        let rows: Vec<(Work, Entry)> =
+            self.ledger.entries.iter().map(|(work, entry)| (work.clone(), entry.clone())).collect();
         for (work, mut entry) in rows {
             let stage = match (&entry.state, &work) {
                 (BuildState::Pending, Work::Local(_)) => Stage::Waiting { parked: false },

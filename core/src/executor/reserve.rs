@@ -38,10 +38,7 @@ impl Executor {
             return;
         }
         let place = self.state.ledger.take_place();
-        self.state.candidate = CandidateWait::Waiting {
-            place,
-            parked: false,
-        };
+        self.state.candidate = CandidateWait::Waiting { place, parked: false };
         self.hand_out_slots();
     }
 
@@ -79,11 +76,7 @@ impl Executor {
         if self.is_draining() || self.knows(&work) {
             let closed = self.is_draining();
             self.release_reservation();
-            return Err(if closed {
-                StartRefusal::Closed
-            } else {
-                StartRefusal::Known
-            });
+            return Err(if closed { StartRefusal::Closed } else { StartRefusal::Known });
         }
         self.state.reserved = false;
         let entry = Entry {

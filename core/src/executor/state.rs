@@ -21,10 +21,7 @@ impl Settings {
     /// success declares a drain.
     #[must_use]
     pub fn new(slots: u32, pinned: bool) -> Self {
-        Self {
-            slots: NonZeroU32::new(slots).unwrap_or(NonZeroU32::MIN),
-            pinned,
-        }
+        Self { slots: NonZeroU32::new(slots).unwrap_or(NonZeroU32::MIN), pinned }
     }
 
     /// How many builds may be in flight, children not counted.
@@ -154,10 +151,8 @@ impl ExecutorParts {
 
     /// Puts a drain in force. What was said of the end of another, or of a weaker, is void.
     pub(super) fn enforce(&mut self, drain: Drain) -> &Drain {
-        let same = self
-            .drain
-            .as_ref()
-            .is_some_and(|old| old.id == drain.id && old.end == drain.end);
+        let same =
+            self.drain.as_ref().is_some_and(|old| old.id == drain.id && old.end == drain.end);
         if !same {
             self.announced = Announced::No;
             self.booted_into = false;
@@ -182,10 +177,7 @@ impl ExecutorParts {
     /// Gives waiting work a slot of its own, which the caller takes from the free ones, or its
     /// parent's.
     pub(super) fn hand_slot(&mut self, work: &Work, own: bool) {
-        let task = self
-            .tasks
-            .get_mut(work)
-            .expect("only unfinished work is handed a slot");
+        let task = self.tasks.get_mut(work).expect("only unfinished work is handed a slot");
         task.enter(Stage::Handed);
         task.own_slot = own;
     }
@@ -214,11 +206,7 @@ impl Executor {
     /// The works in flight with their stage, by name; a reservation is told by
     /// [`has_reservation`](Self::has_reservation).
     pub fn current(&self) -> impl Iterator<Item = (&Work, Stage)> {
-        let tasks = self
-            .state
-            .tasks
-            .iter()
-            .map(|(work, task)| (work, task.stage));
+        let tasks = self.state.tasks.iter().map(|(work, task)| (work, task.stage));
         tasks.filter(|(_, stage)| stage.is_current())
     }
 
@@ -244,28 +232,16 @@ impl Executor {
             };
             if let Work::Local(build) = work {
                 let waiter = Waiter::Build(build.clone());
-                queue.push(Queued {
-                    waiter,
-                    place: task.entry.place,
-                    parked,
-                });
+                queue.push(Queued { waiter, place: task.entry.place, parked });
             }
         }
         match self.state.candidate {
             CandidateWait::Absent => {}
             CandidateWait::Waiting { place, parked } => {
-                queue.push(Queued {
-                    waiter: Waiter::Candidate,
-                    place,
-                    parked,
-                });
+                queue.push(Queued { waiter: Waiter::Candidate, place, parked });
             }
             CandidateWait::Handed { place, .. } => {
-                queue.push(Queued {
-                    waiter: Waiter::Candidate,
-                    place,
-                    parked: false,
-                });
+                queue.push(Queued { waiter: Waiter::Candidate, place, parked: false });
             }
         }
         queue.sort_by_key(|queued| queued.place);
@@ -288,11 +264,7 @@ impl Executor {
     /// The durable state of a work, where the book has it.
     #[must_use]
     pub fn recorded(&self, work: &Work) -> Option<&BuildState> {
-        self.state
-            .ledger
-            .entries
-            .get(work)
-            .map(|entry| &entry.state)
+        self.state.ledger.entries.get(work).map(|entry| &entry.state)
     }
 
     /// How often a work was admitted; 0 for unknown work.

@@ -98,14 +98,7 @@ pub struct Task {
 
 impl Task {
     pub(super) fn new(entry: Entry, stage: Stage) -> Self {
-        Self {
-            entry,
-            stage,
-            handed_out: false,
-            own_slot: false,
-            begun: false,
-            cut: None,
-        }
+        Self { entry, stage, handed_out: false, own_slot: false, begun: false, cut: None }
     }
 
     /// Enters a stage whose effect is yet to be handed out.
@@ -134,11 +127,7 @@ impl Task {
         }
         self.entry.state = state;
         // What was never begun leaves nothing behind.
-        self.enter(if self.begun {
-            Stage::StoringArtifacts
-        } else {
-            Stage::Recording
-        });
+        self.enter(if self.begun { Stage::StoringArtifacts } else { Stage::Recording });
     }
 
     /// The end of work that has stopped because it was cut short.
@@ -180,10 +169,7 @@ impl Task {
         let work = work.clone();
         match self.stage {
             Stage::Enqueuing | Stage::Admitting | Stage::Recording => {
-                Some(ExecutorEffect::StoreEntry {
-                    work,
-                    entry: Some(self.entry.clone()),
-                })
+                Some(ExecutorEffect::StoreEntry { work, entry: Some(self.entry.clone()) })
             }
             Stage::Retiring => {
                 // Work under a grant ends in the release path; only a boot retires it (Ex5).

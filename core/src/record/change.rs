@@ -89,10 +89,7 @@ impl Change {
     /// If `later` was not folded on the outcome of this change.
     pub fn then(mut self, later: Self) -> Result<Self, Conflict> {
         if later.expects != self.revision || later.record != self.record {
-            return Err(Conflict {
-                expects: later.expects,
-                found: self.revision,
-            });
+            return Err(Conflict { expects: later.expects, found: self.revision });
         }
         self.revision = later.revision;
         self.lines.extend(later.lines);
@@ -120,10 +117,7 @@ impl Record {
             || change.format > FORMAT
             || change.revision <= change.expects
         {
-            return Err(Conflict {
-                expects: change.expects,
-                found: self.revision,
-            });
+            return Err(Conflict { expects: change.expects, found: self.revision });
         }
         for (version, verdict) in &change.verdicts {
             match verdict {
@@ -146,8 +140,7 @@ impl Record {
             let to = line.as_ref().and_then(Place::of);
             if let Some(line) = line.as_ref().or(before.as_ref()) {
                 let open = !self.verdicts.contains_key(&line.version);
-                self.election
-                    .move_asker(host, &line.version, from, to, open);
+                self.election.move_asker(host, &line.version, from, to, open);
             }
         }
         if let Some(row) = &change.hold {

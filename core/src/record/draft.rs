@@ -78,23 +78,14 @@ impl<'a> Draft<'a> {
 
     pub(super) fn declare_gone(&mut self, host: &HostId) {
         let floor = self.record.gone(&host.name).max(Some(host.incarnation));
-        self.change
-            .gone
-            .extend(floor.map(|floor| (host.name.clone(), floor)));
+        self.change.gone.extend(floor.map(|floor| (host.name.clone(), floor)));
     }
 
     /// The line of this host goes behind all others until it says something (Ar4, Ar6).
     pub(super) fn pass_over(&mut self, host: &HostId) {
         if let Some(line) = self.line(host).cloned() {
             let ticket = self.take_ticket();
-            self.set_line(
-                host,
-                Some(Line {
-                    ticket,
-                    passed_over: true,
-                    ..line
-                }),
-            );
+            self.set_line(host, Some(Line { ticket, passed_over: true, ..line }));
         }
     }
 
@@ -143,14 +134,7 @@ impl<'a> Draft<'a> {
                 }
                 changed
             }
-            (
-                Standing::Finished {
-                    grant,
-                    outcome,
-                    signed_off,
-                },
-                true,
-            ) if grant == hold.grant => {
+            (Standing::Finished { grant, outcome, signed_off }, true) if grant == hold.grant => {
                 hold.merge(&signed_off);
                 self.conclude(&hold, &outcome);
                 true
@@ -189,10 +173,7 @@ impl<'a> Draft<'a> {
 
     /// Sets a verdict; an approval is never overwritten.
     fn rule(&mut self, hold: &Hold, ruling: Ruling) {
-        if self
-            .verdict(&hold.version)
-            .is_some_and(Verdict::is_approved)
-        {
+        if self.verdict(&hold.version).is_some_and(Verdict::is_approved) {
             return;
         }
         let verdict = Verdict {
@@ -209,11 +190,7 @@ impl<'a> Draft<'a> {
         let Some(host) = self.next_asker(suspects) else {
             return false;
         };
-        let version = self
-            .line(&host)
-            .expect("an asker has a line")
-            .version
-            .clone();
+        let version = self.line(&host).expect("an asker has a line").version.clone();
         let grant = self.change.next_grant;
         self.change.next_grant = grant.next();
         self.set_hold(Some(Hold::offered(host, version, grant)));
@@ -237,9 +214,7 @@ impl<'a> Draft<'a> {
     /// All who may be offered the job, in the order of election.
     fn askers(&self) -> impl Iterator<Item = (Place, &HostId)> {
         let is_open = |version: &Version| self.verdict(version).is_none();
-        self.record
-            .election
-            .askers(&self.change.lines, &self.change.verdicts, is_open)
+        self.record.election.askers(&self.change.lines, &self.change.verdicts, is_open)
     }
 }
 
@@ -274,12 +249,11 @@ impl Hold {
         let Stage::Started { plan } = &self.stage else {
             return Some("not started".into());
         };
-        plan.iter()
-            .find_map(|chunk| match self.signed_off.get(chunk) {
-                Some(SignOff::Clean) => None,
-                Some(SignOff::Failed(why)) => Some(Reason::new(format!("chunk {chunk}: {why}"))),
-                None => Some(Reason::new(format!("chunk {chunk} is not signed off"))),
-            })
+        plan.iter().find_map(|chunk| match self.signed_off.get(chunk) {
+            Some(SignOff::Clean) => None,
+            Some(SignOff::Failed(why)) => Some(Reason::new(format!("chunk {chunk}: {why}"))),
+            None => Some(Reason::new(format!("chunk {chunk} is not signed off"))),
+        })
     }
 
     /// The reason of the verdict that a cancel with `Block` leaves behind.

@@ -15,26 +15,20 @@ use crate::{HostId, Priority, Standing, Ticket, Version};
 /// the passed over by ticket alone, so that they take turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Place {
-    Fresh {
-        priority: Reverse<Priority>,
-        ticket: Ticket,
-    },
-    PassedOver {
-        ticket: Ticket,
-    },
+    Fresh { priority: Reverse<Priority>, ticket: Ticket },
+    PassedOver { ticket: Ticket },
 }
 
 impl Place {
     /// The place of a line, if it asks.
     pub(super) fn of(line: &Line) -> Option<Self> {
         match line.standing {
-            Standing::Asking { .. } if line.passed_over => Some(Self::PassedOver {
-                ticket: line.ticket,
-            }),
-            Standing::Asking { priority } => Some(Self::Fresh {
-                priority: Reverse(priority),
-                ticket: line.ticket,
-            }),
+            Standing::Asking { .. } if line.passed_over => {
+                Some(Self::PassedOver { ticket: line.ticket })
+            }
+            Standing::Asking { priority } => {
+                Some(Self::Fresh { priority: Reverse(priority), ticket: line.ticket })
+            }
             Standing::Accepted { .. }
             | Standing::Building { .. }
             | Standing::Finished { .. }
@@ -68,9 +62,7 @@ impl Election {
             if let Some((place, host)) = queue.first()
                 && !verdicts.contains_key(version)
             {
-                election
-                    .fronts
-                    .insert((*place, host.clone(), version.clone()));
+                election.fronts.insert((*place, host.clone(), version.clone()));
             }
         }
         election
@@ -142,14 +134,7 @@ impl Election {
                 waiting.insert((*place, host, Some(version)));
             }
         }
-        Askers {
-            election: self,
-            fronts: self.fronts.iter(),
-            front: None,
-            waiting,
-            changed,
-            ruled,
-        }
+        Askers { election: self, fronts: self.fronts.iter(), front: None, waiting, changed, ruled }
     }
 }
 
@@ -171,9 +156,7 @@ impl<'a> Askers<'a> {
         if self.front.is_none() {
             self.front = self.fronts.next();
         }
-        let front = self
-            .front
-            .map(|(place, host, version)| (*place, host, Some(version)));
+        let front = self.front.map(|(place, host, version)| (*place, host, Some(version)));
         match (front, self.waiting.first()) {
             (Some(front), waiting) if waiting.is_none_or(|first| front < *first) => {
                 self.front = None;
@@ -196,15 +179,10 @@ impl<'a> Iterator for Askers<'a> {
             if self.ruled.get(version).is_some_and(Option::is_some) {
                 continue;
             }
-            let behind = (
-                core::ops::Bound::Excluded((place, host.clone())),
-                core::ops::Bound::Unbounded,
-            );
-            let next = self
-                .election
-                .queues
-                .get(version)
-                .and_then(|queue| queue.range(behind).next());
+            let behind =
+                (core::ops::Bound::Excluded((place, host.clone())), core::ops::Bound::Unbounded);
+            let next =
+                self.election.queues.get(version).and_then(|queue| queue.range(behind).next());
             if let Some((place, host)) = next {
                 self.waiting.insert((*place, host, Some(version)));
             }

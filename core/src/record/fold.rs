@@ -183,11 +183,9 @@ impl Record {
             Input::Gone(host) => self.fold_gone(&mut draft, host)?,
             Input::Retry { version, grant } => self.fold_retry(&mut draft, version, *grant)?,
             Input::Lapse { grant } => self.fold_lapse(&mut draft, *grant)?,
-            Input::Cancel {
-                grant,
-                reason,
-                then,
-            } => self.fold_cancel(&mut draft, *grant, reason, *then)?,
+            Input::Cancel { grant, reason, then } => {
+                self.fold_cancel(&mut draft, *grant, reason, *then)?
+            }
             Input::Revoke { grant, reason: _ } => self.fold_revoke(&mut draft, *grant)?,
         };
         draft.settle(suspects);
@@ -208,12 +206,7 @@ impl Record {
         draft: &mut Draft<'_>,
         statement: &Statement,
     ) -> Result<Option<Remark>, Refusal> {
-        let Statement {
-            host,
-            version,
-            seq,
-            standing,
-        } = statement;
+        let Statement { host, version, seq, standing } = statement;
         if self.is_gone(host) {
             return Err(Refusal::Gone);
         }
@@ -223,15 +216,10 @@ impl Record {
                 return Err(Refusal::Outdated { seen: line.seq });
             }
             if *version != line.version {
-                return Err(Refusal::VersionChanged {
-                    known: line.version.clone(),
-                });
+                return Err(Refusal::VersionChanged { known: line.version.clone() });
             }
         }
-        if self
-            .hold()
-            .is_some_and(|hold| hold.host == *host && hold.contradicts(standing))
-        {
+        if self.hold().is_some_and(|hold| hold.host == *host && hold.contradicts(standing)) {
             return Err(Refusal::Impossible);
         }
         let asked = line.filter(|line| line.asks()).map(|line| line.ticket);
@@ -261,14 +249,10 @@ impl Record {
     fn remark_on(&self, statement: &Statement) -> Option<Remark> {
         let grant = statement.standing.grant()?;
         let Some(hold) = self.hold().filter(|hold| hold.grant == grant) else {
-            return Some(Remark::StaleGrant {
-                found: self.hold().map(|hold| hold.grant),
-            });
+            return Some(Remark::StaleGrant { found: self.hold().map(|hold| hold.grant) });
         };
         if hold.host != statement.host {
-            return Some(Remark::NotHolder {
-                holder: hold.host.clone(),
-            });
+            return Some(Remark::NotHolder { holder: hold.host.clone() });
         }
         let Stage::Started { plan } = &hold.stage else {
             return None;
@@ -305,9 +289,9 @@ impl Record {
                 draft.set_verdict(version, None);
                 Ok(None)
             }
-            other => Err(Refusal::StaleGrant {
-                found: other.map(|verdict: &Verdict| verdict.grant),
-            }),
+            other => {
+                Err(Refusal::StaleGrant { found: other.map(|verdict: &Verdict| verdict.grant) })
+            }
         }
     }
 
@@ -340,14 +324,8 @@ impl Record {
         if !hold.is_started() {
             return self.fold_revoke(draft, grant);
         }
-        let cancelling = Some(Cancelling {
-            reason: reason.clone(),
-            then,
-        });
-        draft.set_hold(Some(Hold {
-            cancelling,
-            ..hold.clone()
-        }));
+        let cancelling = Some(Cancelling { reason: reason.clone(), then });
+        draft.set_hold(Some(Hold { cancelling, ..hold.clone() }));
         Ok(None)
     }
 
@@ -370,9 +348,7 @@ impl Record {
     fn held(&self, grant: GrantId) -> Result<&Hold, Refusal> {
         match self.hold() {
             Some(hold) if hold.grant == grant => Ok(hold),
-            other => Err(Refusal::StaleGrant {
-                found: other.map(|hold| hold.grant),
-            }),
+            other => Err(Refusal::StaleGrant { found: other.map(|hold| hold.grant) }),
         }
     }
 }
@@ -410,10 +386,7 @@ impl fmt::Display for Refusal {
             Self::Gone => write!(f, "the host was declared gone; it may come back anew"),
             Self::Outdated { seen } => write!(f, "a word at least as new was folded (seq={seen})"),
             Self::VersionChanged { known } => {
-                write!(
-                    f,
-                    "a host's version never changes within an incarnation; it ran {known}"
-                )
+                write!(f, "a host's version never changes within an incarnation; it ran {known}")
             }
             Self::Impossible => write!(f, "no correct host says this now"),
             Self::StaleGrant { found: Some(grant) } => write!(f, "the grant there is {grant}"),

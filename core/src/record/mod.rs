@@ -210,26 +210,18 @@ impl Record {
     /// started, and ended, before it.
     #[must_use]
     pub fn is_gone(&self, host: &HostId) -> bool {
-        self.gone(&host.name)
-            .is_some_and(|gone| host.incarnation <= gone)
+        self.gone(&host.name).is_some_and(|gone| host.incarnation <= gone)
             && !self.lines.contains_key(host)
     }
 
     /// What this host has to know (Ar9): O(log n) in the lines.
     #[must_use]
     pub fn view_for(&self, host: &HostId, version: &Version) -> View {
-        let lives = HostId {
-            name: host.name.clone(),
-            incarnation: Incarnation(0),
-        }..=HostId {
+        let lives = HostId { name: host.name.clone(), incarnation: Incarnation(0) }..=HostId {
             name: host.name.clone(),
             incarnation: Incarnation(u64::MAX),
         };
-        let spoke = self
-            .lines
-            .range(lives)
-            .next_back()
-            .map(|(host, _)| host.incarnation);
+        let spoke = self.lines.range(lives).next_back().map(|(host, _)| host.incarnation);
         View {
             host: host.clone(),
             record: self.id,
@@ -289,11 +281,7 @@ impl Verdict {
 /// `Offered(b, g1)`, `Started(b, g1)`, `Started(b, g1) cancelling`.
 impl fmt::Display for Hold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let stage = if self.is_started() {
-            "Started"
-        } else {
-            "Offered"
-        };
+        let stage = if self.is_started() { "Started" } else { "Offered" };
         write!(f, "{stage}({}, {})", self.host, self.grant)?;
         if self.is_cancelling() {
             write!(f, " cancelling")?;

@@ -73,17 +73,7 @@ impl Record {
             verdicts,
             gone,
         } = parts;
-        Ok(Self {
-            id,
-            revision,
-            next_grant,
-            next_ticket,
-            lines,
-            hold,
-            verdicts,
-            gone,
-            election,
-        })
+        Ok(Self { id, revision, next_grant, next_ticket, lines, hold, verdicts, gone, election })
     }
 
     /// Takes a copy apart.
@@ -122,17 +112,11 @@ impl RecordParts {
                 return Err(RecordError::TicketShared(line.ticket));
             }
         }
-        self.hold
-            .as_ref()
-            .map_or(Ok(()), |hold| self.validate_hold(hold))
+        self.hold.as_ref().map_or(Ok(()), |hold| self.validate_hold(hold))
     }
 
     fn validate_hold(&self, hold: &Hold) -> Result<(), RecordError> {
-        if self
-            .lines
-            .get(&hold.host)
-            .is_none_or(|line| line.version != hold.version)
-        {
+        if self.lines.get(&hold.host).is_none_or(|line| line.version != hold.version) {
             return Err(RecordError::HoldWithoutLine(hold.host.clone()));
         }
         if self.verdicts.contains_key(&hold.version) {
@@ -142,11 +126,7 @@ impl RecordParts {
             Stage::Offered => hold.signed_off.is_empty() && hold.cancelling.is_none(),
             Stage::Started { plan } => hold.signed_off.keys().all(|chunk| plan.contains(chunk)),
         };
-        if in_stage {
-            Ok(())
-        } else {
-            Err(RecordError::HoldOutOfStage(hold.grant))
-        }
+        if in_stage { Ok(()) } else { Err(RecordError::HoldOutOfStage(hold.grant)) }
     }
 }
 
@@ -154,10 +134,7 @@ impl fmt::Display for RecordError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NewerFormat { found } => {
-                write!(
-                    f,
-                    "format {found} is newer than {FORMAT}, the newest that is known here"
-                )
+                write!(f, "format {found} is newer than {FORMAT}, the newest that is known here")
             }
             Self::GrantReused(grant) => write!(f, "{grant} is not below the next grant"),
             Self::TicketReused(ticket) => write!(f, "{ticket} is not below the next ticket"),

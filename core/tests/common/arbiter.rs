@@ -93,34 +93,22 @@ impl Arbiter {
     }
 
     pub(crate) fn retry(&mut self, version: &str, grant: u64) -> Result<Option<Remark>, Refusal> {
-        self.fold(&Input::Retry {
-            version: version.into(),
-            grant: GrantId(grant),
-        })
+        self.fold(&Input::Retry { version: version.into(), grant: GrantId(grant) })
     }
 
     pub(crate) fn cancel(&mut self, grant: u64, then: Then) -> Result<Option<Remark>, Refusal> {
-        self.fold(&Input::Cancel {
-            grant: GrantId(grant),
-            reason: "wrong branch".into(),
-            then,
-        })
+        self.fold(&Input::Cancel { grant: GrantId(grant), reason: "wrong branch".into(), then })
     }
 
     pub(crate) fn revoke(&mut self, grant: u64) -> Result<Option<Remark>, Refusal> {
-        self.fold(&Input::Revoke {
-            grant: GrantId(grant),
-            reason: "hung".into(),
-        })
+        self.fold(&Input::Revoke { grant: GrantId(grant), reason: "hung".into() })
     }
 
     /// Folds and commits one input, and checks what holds of each fold.
     pub(crate) fn fold(&mut self, input: &Input) -> Result<Option<Remark>, Refusal> {
         let change: Change = self.record.fold(input, &self.suspects)?;
         let remark = change.remark.clone();
-        self.record
-            .apply(&change)
-            .expect("a change applies to the record that it was folded on");
+        self.record.apply(&change).expect("a change applies to the record that it was folded on");
         self.record.check();
         assert_eq!(self.record.settle(&self.suspects), None, "a fold settles");
         Ok(remark)
@@ -158,31 +146,19 @@ pub(crate) fn host(text: &str) -> HostId {
 }
 
 pub(crate) fn asking() -> Standing {
-    Standing::Asking {
-        priority: Priority(0),
-    }
+    Standing::Asking { priority: Priority(0) }
 }
 
 pub(crate) fn accepted(grant: u64, plan: &[&str]) -> Standing {
-    Standing::Accepted {
-        grant: GrantId(grant),
-        plan: chunks(plan),
-    }
+    Standing::Accepted { grant: GrantId(grant), plan: chunks(plan) }
 }
 
 pub(crate) fn building(grant: u64, signed_off: &[&str]) -> Standing {
-    Standing::Building {
-        grant: GrantId(grant),
-        signed_off: signed(signed_off),
-    }
+    Standing::Building { grant: GrantId(grant), signed_off: signed(signed_off) }
 }
 
 pub(crate) fn finished(grant: u64, outcome: Outcome, signed_off: &[&str]) -> Standing {
-    Standing::Finished {
-        grant: GrantId(grant),
-        outcome,
-        signed_off: signed(signed_off),
-    }
+    Standing::Finished { grant: GrantId(grant), outcome, signed_off: signed(signed_off) }
 }
 
 pub(crate) fn chunks(names: &[&str]) -> BTreeSet<Chunk> {

@@ -196,11 +196,7 @@ impl Cluster {
             moves.push(Move::ViewArrives);
         }
         if let Some(build) = &member.build {
-            moves.push(if build.stop {
-                Move::BuildStops
-            } else {
-                Move::BuildGoesOn
-            });
+            moves.push(if build.stop { Move::BuildStops } else { Move::BuildGoesOn });
         }
         if member.candidate.phase() == Phase::Idle {
             moves.push(Move::Ask);
@@ -273,11 +269,9 @@ impl Cluster {
         let reason = Reason::new("by hand");
         let input = match (step, grant) {
             (Step::Lapse, Some(grant)) => Input::Lapse { grant },
-            (Step::Cancel { again }, Some(grant)) => Input::Cancel {
-                grant,
-                reason,
-                then: if again { Then::Again } else { Then::Block },
-            },
+            (Step::Cancel { again }, Some(grant)) => {
+                Input::Cancel { grant, reason, then: if again { Then::Again } else { Then::Block } }
+            }
             (Step::Revoke, Some(grant)) => Input::Revoke { grant, reason },
             (Step::Retry { version }, _) => {
                 let version = Self::version(version);
@@ -296,9 +290,7 @@ impl Cluster {
         let before = self.record.clone();
         let answer = before.fold(&input, &self.suspects);
         if let Ok(change) = &answer {
-            self.record
-                .apply(change)
-                .expect("it was folded on this record");
+            self.record.apply(change).expect("it was folded on this record");
             self.history.push(self.record.clone());
             let started = before.hold().filter(|hold| hold.is_started());
             if let (Input::Revoke { .. }, Some(hold)) = (&input, started) {
@@ -337,11 +329,7 @@ impl Member {
                 CandidateEffect::MakePlan { grant } => self.plan_wanted = Some(grant),
                 CandidateEffect::StartBuild { grant } => {
                     let to_do = self.chunks().into_iter().collect();
-                    self.build = Some(Build {
-                        grant,
-                        to_do,
-                        stop: false,
-                    });
+                    self.build = Some(Build { grant, to_do, stop: false });
                 }
                 CandidateEffect::CancelBuild { grant } => {
                     let build = self.build.as_mut().filter(|build| build.grant == grant);
@@ -384,17 +372,13 @@ impl Member {
         let Some(chunk) = build.to_do.pop_front() else {
             return self.build_ends(Outcome::Clean);
         };
-        self.candidate
-            .handle_sign_off(build.grant, chunk, SignOff::Clean)
-            .expect("its build runs");
+        self.candidate.handle_sign_off(build.grant, chunk, SignOff::Clean).expect("its build runs");
         self.settle();
     }
 
     fn build_ends(&mut self, outcome: Outcome) {
         if let Some(build) = self.build.take() {
-            self.candidate
-                .handle_build_end(build.grant, outcome)
-                .expect("its build runs");
+            self.candidate.handle_build_end(build.grant, outcome).expect("its build runs");
             self.settle();
         }
     }

@@ -17,10 +17,7 @@ impl Driven {
     pub(crate) fn with_slots(slots: u32) -> Self {
         let candidate = Candidate::new(host("b"), "v1".into(), Priority(0));
         let executor = Executor::new(Settings::new(slots, false), "v1".into());
-        Self {
-            arbiter: Arbiter::new(),
-            host: Host::new(candidate, executor),
-        }
+        Self { arbiter: Arbiter::new(), host: Host::new(candidate, executor) }
     }
 
     /// It asks and has seen the offer; a plan is wanted.
@@ -52,17 +49,13 @@ impl Driven {
 
     /// A local build that runs, and takes a slot.
     pub(crate) fn run_local(&mut self, build: &str) -> Work {
-        self.host
-            .submit(BuildId::from(build), None, None)
-            .expect("the id is new");
+        self.host.submit(BuildId::from(build), None, None).expect("the id is new");
         self.carry_out();
         Work::Local(build.into())
     }
 
     pub(crate) fn plan(&mut self, grant: u64) {
-        self.host
-            .handle_plan(GrantId(grant), chunks(&[]))
-            .expect("a plan is wanted");
+        self.host.handle_plan(GrantId(grant), chunks(&[])).expect("a plan is wanted");
         self.host.check();
     }
 
@@ -93,13 +86,8 @@ impl Driven {
     }
 
     pub(crate) fn look(&mut self) {
-        let view = self
-            .arbiter
-            .record
-            .view_for(self.host.id(), self.host.version());
-        self.host
-            .handle_view(view)
-            .expect("the view is newer than the one held");
+        let view = self.arbiter.record.view_for(self.host.id(), self.host.version());
+        self.host.handle_view(view).expect("the view is newer than the one held");
         self.host.check();
     }
 
@@ -130,9 +118,9 @@ fn name_of(effect: &Effect) -> String {
         Effect::Alarm(alarm) => format!("alarm {alarm:?}"),
         Effect::Executor(effect) => match effect {
             ExecutorEffect::Wake(_) => "wake".into(),
-            ExecutorEffect::StoreEntry {
-                entry: Some(entry), ..
-            } => format!("store {:?}", entry.state).to_lowercase(),
+            ExecutorEffect::StoreEntry { entry: Some(entry), .. } => {
+                format!("store {:?}", entry.state).to_lowercase()
+            }
             ExecutorEffect::StoreEntry { entry: None, .. } => "forget".into(),
             ExecutorEffect::Start { .. } => "start".into(),
             ExecutorEffect::Stop { .. } => "stop".into(),

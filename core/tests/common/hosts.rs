@@ -196,9 +196,7 @@ impl Hosts {
         self.builds += 1;
         let build = format!("build-{}", self.builds);
         let drains = choice.is_multiple_of(8).then(|| request(choice));
-        let answer = self.places[at]
-            .host
-            .submit(build.as_str().into(), None, drains);
+        let answer = self.places[at].host.submit(build.as_str().into(), None, drains);
         answer.expect("the id is new");
         "submit"
     }
@@ -231,11 +229,7 @@ impl Hosts {
             (196 | 197, Some(hold), _) => Input::Cancel {
                 grant: hold.grant,
                 reason,
-                then: if kind == 196 {
-                    Then::Again
-                } else {
-                    Then::Block
-                },
+                then: if kind == 196 { Then::Again } else { Then::Block },
             },
             (198, Some(hold), _) => {
                 let grant = hold.grant;
@@ -244,10 +238,7 @@ impl Hosts {
                 }
                 Input::Revoke { grant, reason }
             }
-            (199, _, Some(verdict)) => Input::Retry {
-                version: "v1".into(),
-                grant: verdict.grant,
-            },
+            (199, _, Some(verdict)) => Input::Retry { version: "v1".into(), grant: verdict.grant },
             _ => return "",
         };
         self.fold(&input);
@@ -351,11 +342,7 @@ fn request(choice: usize) -> DrainRequest {
         reason: "by hand".into(),
         term: [Term::ThisVersion, Term::UntilUndrained][choice % 2],
         end: [EndAction::Nothing, EndAction::Restart, EndAction::Stop][choice % 3],
-        at_deadline: [
-            AtDeadline::Interrupt,
-            AtDeadline::Undrain,
-            AtDeadline::Report,
-        ][choice % 3],
+        at_deadline: [AtDeadline::Interrupt, AtDeadline::Undrain, AtDeadline::Report][choice % 3],
         since: 0,
     }
 }

@@ -1,10 +1,6 @@
 //! What core's tests share.
 
-#![allow(
-    dead_code,
-    unused_imports,
-    reason = "each test program uses a part of this"
-)]
+#![allow(dead_code, unused_imports, reason = "each test program uses a part of this")]
 
 mod arbiter;
 mod cluster;

@@ -69,8 +69,7 @@ impl Pair {
 
     pub(crate) fn try_speak(&mut self) -> Result<Option<Remark>, Refusal> {
         let statement = self.candidate.statement().expect("it has a word to say");
-        self.arbiter
-            .fold(&handover_core::Input::Statement(statement))
+        self.arbiter.fold(&handover_core::Input::Statement(statement))
     }
 
     /// The newest view reaches the candidate.
@@ -80,9 +79,7 @@ impl Pair {
     }
 
     pub(crate) fn read(&mut self, view: View) {
-        self.candidate
-            .handle_view(view)
-            .expect("the view is newer than the one held");
+        self.candidate.handle_view(view).expect("the view is newer than the one held");
         self.candidate.check();
     }
 
@@ -97,9 +94,7 @@ impl Pair {
     }
 
     pub(crate) fn plan(&mut self, grant: u64, plan: &[&str]) {
-        self.candidate
-            .handle_plan(GrantId(grant), chunks(plan))
-            .expect("a plan is wanted");
+        self.candidate.handle_plan(GrantId(grant), chunks(plan)).expect("a plan is wanted");
         self.candidate.check();
     }
 
@@ -110,9 +105,7 @@ impl Pair {
     }
 
     pub(crate) fn ends(&mut self, outcome: Outcome) {
-        self.candidate
-            .handle_build_end(GrantId(1), outcome)
-            .expect("it builds");
+        self.candidate.handle_build_end(GrantId(1), outcome).expect("it builds");
         self.candidate.check();
     }
 

@@ -66,9 +66,7 @@ pub(crate) fn property<S: Strategy>(
 )]
 fn seed() -> u64 {
     match std::env::var("HANDOVER_PROPTEST_SEED") {
-        Ok(text) => text
-            .parse()
-            .expect("HANDOVER_PROPTEST_SEED is a plain decimal number"),
+        Ok(text) => text.parse().expect("HANDOVER_PROPTEST_SEED is a plain decimal number"),
         Err(_) => SEED,
     }
 }

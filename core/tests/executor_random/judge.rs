@@ -10,20 +10,9 @@ impl World<'_> {
         count(&self.seen.drained);
         assert!(self.runs.is_empty(), "drained while {:?} runs", self.runs);
         assert!(self.draining, "drained without a drain");
-        assert_eq!(
-            self.executor.current().count(),
-            0,
-            "drained with work in flight"
-        );
-        assert!(
-            !self.executor.has_reservation(),
-            "drained with a slot reserved"
-        );
-        assert_eq!(
-            self.book.drain.as_ref(),
-            self.executor.active_drain(),
-            "drained unwritten"
-        );
+        assert_eq!(self.executor.current().count(), 0, "drained with work in flight");
+        assert!(!self.executor.has_reservation(), "drained with a slot reserved");
+        assert_eq!(self.book.drain.as_ref(), self.executor.active_drain(), "drained unwritten");
         for (work, entry) in &self.book.entries {
             let rewritten = [Some(Stage::Retiring), Some(Stage::Enqueuing)];
             let after_boot = rewritten.contains(&self.executor.stage(work));
@@ -89,10 +78,7 @@ impl World<'_> {
             }
         };
         let state = &entry.state;
-        assert!(
-            orders.contains(&steps.as_str()),
-            "{work} ({state:?}) left in the order {steps}"
-        );
+        assert!(orders.contains(&steps.as_str()), "{work} ({state:?}) left in the order {steps}");
         let undeclared = state == &BuildState::Succeeded && entry.drains.is_some();
         assert!(!undeclared, "{work} left with a drain to declare");
         if state == &BuildState::Pending {
@@ -110,16 +96,9 @@ impl World<'_> {
         }
         if self.draining {
             let entry = self.executor.entry(&work).expect("it is in flight");
-            let parent = entry
-                .parent
-                .clone()
-                .map(Work::Local)
-                .expect("only children pass a drain");
+            let parent = entry.parent.clone().map(Work::Local).expect("only children pass a drain");
             let stage = self.executor.stage(&parent);
-            assert!(
-                stage.is_some_and(Stage::is_current),
-                "{parent} in flight waits for {work}"
-            );
+            assert!(stage.is_some_and(Stage::is_current), "{parent} in flight waits for {work}");
             count(&self.seen.passed_as_child);
         }
     }
@@ -138,16 +117,8 @@ impl World<'_> {
         }
         expected.sort();
         let expected: Vec<Waiter> = expected.into_iter().map(|(_, waiter)| waiter).collect();
-        let queue: Vec<Waiter> = self
-            .executor
-            .queue()
-            .into_iter()
-            .map(|q| q.waiter)
-            .collect();
-        assert_eq!(
-            queue, expected,
-            "what was cut is queued again, once, in its place"
-        );
+        let queue: Vec<Waiter> = self.executor.queue().into_iter().map(|q| q.waiter).collect();
+        assert_eq!(queue, expected, "what was cut is queued again, once, in its place");
     }
 
     pub(crate) fn expected_drain(&self) -> bool {
@@ -175,16 +146,9 @@ impl World<'_> {
 
     pub(crate) fn check(&self) {
         self.executor.check();
-        assert_eq!(
-            self.executor.is_draining(),
-            self.draining,
-            "the gate is as was declared"
-        );
+        assert_eq!(self.executor.is_draining(), self.draining, "the gate is as was declared");
         for (build, place) in &self.places {
-            let entry = self
-                .executor
-                .entry(&Work::Local(build.clone()))
-                .expect("it is known");
+            let entry = self.executor.entry(&Work::Local(build.clone())).expect("it is known");
             assert_eq!(entry.place, *place, "{build} keeps its place");
             // Neither parking nor an interruption nor a crash costs an attempt.
             let expected = match entry.state {
@@ -195,42 +159,21 @@ impl World<'_> {
             assert!(expected.contains(&entry.attempts), "{build} in {entry:?}");
         }
         let tasks = self.executor.clone().into_parts().tasks;
-        let own = self
-            .runs
-            .iter()
-            .filter(|work| tasks.get(work).is_some_and(|task| task.own_slot));
+        let own = self.runs.iter().filter(|work| tasks.get(work).is_some_and(|task| task.own_slot));
         let own = u32::try_from(own.count()).expect("few");
-        assert!(
-            own <= self.executor.slots(),
-            "more builds run than there are slots"
-        );
+        assert!(own <= self.executor.slots(), "more builds run than there are slots");
         for work in &self.runs {
-            assert!(
-                self.executor.is_running(work),
-                "{work} runs and is not known to"
-            );
+            assert!(self.executor.is_running(work), "{work} runs and is not known to");
         }
     }
 
     /// Recovering a book that has nothing open asks for nothing.
     pub(crate) fn judge_standing_rule(&self) {
-        assert_eq!(
-            self.executor.ledger().entries,
-            self.book.entries,
-            "the book is as known"
-        );
-        assert_eq!(
-            self.executor.ledger().drain,
-            self.book.drain,
-            "the drain is as known"
-        );
+        assert_eq!(self.executor.ledger().entries, self.book.entries, "the book is as known");
+        assert_eq!(self.executor.ledger().drain, self.book.drain, "the drain is as known");
         let recovered = Executor::recover(self.settings, self.version.clone(), self.book.clone());
         let mut recovered = recovered.expect("our own book can be read");
         assert_eq!(recovered.poll_effect(), None, "recovery is a standing rule");
-        assert_eq!(
-            recovered.ledger().entries,
-            self.book.entries,
-            "nothing to recover"
-        );
+        assert_eq!(recovered.ledger().entries, self.book.entries, "nothing to recover");
     }
 }

@@ -16,11 +16,7 @@ use crate::world::{Seen, World};
 
 fn run(slots: u32, pinned: bool, cases: u32) -> Seen {
     let seen = Seen::default();
-    let config = Config {
-        cases,
-        failure_persistence: None,
-        ..Config::default()
-    };
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let mut runner = TestRunner::new_with_rng(config, rng);
     let actions = vec((any::<u8>(), any::<u8>(), any::<u8>()), 50..400);
@@ -40,11 +36,7 @@ fn run(slots: u32, pinned: bool, cases: u32) -> Seen {
 
 #[track_caller]
 fn at_least(floor: u32, cell: &Cell<u32>) {
-    assert!(
-        cell.get() >= floor,
-        "the case came {} times, not {floor}",
-        cell.get()
-    );
+    assert!(cell.get() >= floor, "the case came {} times, not {floor}", cell.get());
 }
 
 #[test]

@@ -88,16 +88,11 @@ impl<'a> World<'a> {
 
     fn submit(&mut self, a: u8, b: u8) {
         let build = BuildId::from(format!("x{}", self.builds).as_str());
-        let parent = (a < 90)
-            .then(|| pick(&self.builds_in(Stage::is_under_way), b))
-            .flatten();
+        let parent = (a < 90).then(|| pick(&self.builds_in(Stage::is_under_way), b)).flatten();
         let drains = (a > 150).then(|| request(b, b));
         if self.executor.submit(build.clone(), parent, drains).is_ok() {
             self.builds += 1;
-            let entry = self
-                .executor
-                .entry(&Work::Local(build.clone()))
-                .expect("just submitted");
+            let entry = self.executor.entry(&Work::Local(build.clone())).expect("just submitted");
             self.places.insert(build, entry.place);
         }
     }
@@ -105,9 +100,7 @@ impl<'a> World<'a> {
     fn builds_in(&self, wanted: impl Fn(Stage) -> bool) -> Vec<BuildId> {
         let stage = |build: &BuildId| self.executor.stage(&Work::Local(build.clone()));
         let builds = self.places.keys().cloned();
-        builds
-            .filter(|build| stage(build).is_some_and(&wanted))
-            .collect()
+        builds.filter(|build| stage(build).is_some_and(&wanted)).collect()
     }
 
     fn cancel(&mut self, a: u8) {
@@ -131,21 +124,12 @@ impl<'a> World<'a> {
     }
 
     fn undrain(&mut self) {
-        let parked = self
-            .executor
-            .queue()
-            .iter()
-            .filter(|queued| queued.parked)
-            .count();
+        let parked = self.executor.queue().iter().filter(|queued| queued.parked).count();
         if self.executor.undrain().is_ok() {
             self.draining = false;
             let seen = &self.seen.woken_by_undrain;
             seen.set(seen.get() + u32::try_from(parked).expect("a short queue"));
-            let still = self
-                .executor
-                .queue()
-                .into_iter()
-                .find(|queued| queued.parked);
+            let still = self.executor.queue().into_iter().find(|queued| queued.parked);
             assert_eq!(still, None, "an undrain wakes all that is parked");
         }
     }
@@ -165,8 +149,7 @@ impl<'a> World<'a> {
         let word = if told && !b.is_multiple_of(4) {
             self.executor.stopped(&work)
         } else if b.is_multiple_of(3) {
-            self.executor
-                .ended(&work, End::Failed(Reason::from("broke")))
+            self.executor.ended(&work, End::Failed(Reason::from("broke")))
         } else {
             self.executor.ended(&work, End::Succeeded)
         };
@@ -183,10 +166,7 @@ impl<'a> World<'a> {
             }
             4 => {
                 let reserved = self.executor.reserve().is_ok();
-                assert!(
-                    !self.draining || !reserved,
-                    "nothing is reserved behind a drain"
-                );
+                assert!(!self.draining || !reserved, "nothing is reserved behind a drain");
             }
             5 => {
                 if let Some(work) = self.runs.iter().find(|work| work.is_granted()).cloned() {
@@ -197,15 +177,8 @@ impl<'a> World<'a> {
                 let had = self.executor.has_reservation();
                 self.grants += 1;
                 let started = self.executor.start_reserved(GrantId(self.grants)).is_ok();
-                assert_eq!(
-                    started,
-                    had && !self.draining,
-                    "the gate is read again at the start"
-                );
-                assert!(
-                    !self.executor.has_reservation(),
-                    "a start uses the reservation up"
-                );
+                assert_eq!(started, had && !self.draining, "the gate is read again at the start");
+                assert!(!self.executor.has_reservation(), "a start uses the reservation up");
             }
         }
     }
@@ -219,10 +192,7 @@ impl<'a> World<'a> {
         }
         if let ExecutorEffect::Remove { work } = &effect {
             let children = self.children_in_flight(work);
-            assert!(
-                children.is_empty(),
-                "{work} leaves before {children:?} that is on its slot"
-            );
+            assert!(children.is_empty(), "{work} leaves before {children:?} that is on its slot");
         }
         self.out.push(effect);
     }
@@ -304,9 +274,7 @@ impl<'a> World<'a> {
             return false;
         };
         let entry = self.executor.entry(work);
-        let parent = entry
-            .and_then(|entry| entry.parent.clone())
-            .map(Work::Local);
+        let parent = entry.and_then(|entry| entry.parent.clone()).map(Work::Local);
         parent.is_some_and(|parent| self.executor.stage(&parent) == Some(Stage::Removing))
     }
 
@@ -329,11 +297,7 @@ impl<'a> World<'a> {
         self.runs.clear();
         self.steps.clear();
         if b.is_multiple_of(4) {
-            let other = if self.version.as_str() == "v1" {
-                "v2"
-            } else {
-                "v1"
-            };
+            let other = if self.version.as_str() == "v1" { "v2" } else { "v1" };
             self.version = Version::from(other);
         }
         let recover = |book: &Ledger| {
@@ -341,17 +305,12 @@ impl<'a> World<'a> {
                 .expect("our own book can be read")
         };
         self.executor = recover(&self.book);
-        assert_eq!(
-            recover(&self.book),
-            self.executor,
-            "a boot depends on the book alone"
-        );
+        assert_eq!(recover(&self.book), self.executor, "a boot depends on the book alone");
         self.draining = self.expected_drain();
         self.judge_recovered_queue();
         // What was submitted and never written is not known to anybody now.
         let book = &self.book;
-        self.places
-            .retain(|build, _| book.entries.contains_key(&Work::Local(build.clone())));
+        self.places.retain(|build, _| book.entries.contains_key(&Work::Local(build.clone())));
     }
 
     /// With faults off all comes to rest: nothing is stuck, and no slot is lost.
@@ -380,21 +339,9 @@ impl<'a> World<'a> {
         }
         assert!(rested, "with faults off all comes to rest");
         assert_eq!(self.executor.queue(), [], "all that was queued has run");
-        assert_eq!(
-            self.executor.current().count(),
-            0,
-            "nothing stays in flight"
-        );
-        assert_eq!(
-            self.executor.slots_free(),
-            self.executor.slots(),
-            "no slot is lost"
-        );
-        let open = self
-            .book
-            .entries
-            .iter()
-            .find(|(_, entry)| !entry.state.is_terminal());
+        assert_eq!(self.executor.current().count(), 0, "nothing stays in flight");
+        assert_eq!(self.executor.slots_free(), self.executor.slots(), "no slot is lost");
+        let open = self.book.entries.iter().find(|(_, entry)| !entry.state.is_terminal());
         assert_eq!(open, None, "each build has an end in the book");
         self.judge_standing_rule();
     }
@@ -407,17 +354,10 @@ fn pick<T: Clone>(from: &[T], at: u8) -> Option<T> {
 fn request(a: u8, b: u8) -> DrainRequest {
     DrainRequest {
         reason: Reason::from("random"),
-        term: if a.is_multiple_of(3) {
-            Term::UntilUndrained
-        } else {
-            Term::ThisVersion
-        },
+        term: if a.is_multiple_of(3) { Term::UntilUndrained } else { Term::ThisVersion },
         end: [EndAction::Nothing, EndAction::Restart, EndAction::Stop][usize::from(b) % 3],
-        at_deadline: [
-            AtDeadline::Interrupt,
-            AtDeadline::Undrain,
-            AtDeadline::Report,
-        ][usize::from(a / 3) % 3],
+        at_deadline: [AtDeadline::Interrupt, AtDeadline::Undrain, AtDeadline::Report]
+            [usize::from(a / 3) % 3],
         since: u64::from(b),
     }
 }

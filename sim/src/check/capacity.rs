@@ -41,3 +41,40 @@ fn root(executor: &Executor, work: &Work) -> Work {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::testing::{
+        A, Made, after, judge_to_rest, local, queueing, run, submit, until,
+    };
+
+    const PROPERTY: Property = Property::Capacity;
+
+    #[test]
+    fn a_queue_runs_one_after_the_other() {
+        judge_to_rest(queueing(&["l1", "l2", "l3"]), PROPERTY).expect("it holds");
+    }
+
+    #[test]
+    fn two_builds_on_one_slot_break_it() {
+        let made = Made::changing(&queueing(&["l1", "l2"]), A, |process| {
+            run(process, local("l2"));
+        });
+        made.breaks(PROPERTY, "builds run on 2 slots of a, which has 1");
+    }
+
+    #[test]
+    fn children_count_with_what_waits_for_them() {
+        let children = [submit(A, "child1", Some("l1")), submit(A, "child2", Some("l1"))];
+        let world = after(queueing(&["l1", "l2"]), children);
+        let world = until(world, |world| world.process(A).builds.len() == 3);
+        Made::changing(&world, A, |process| process.slow = 2).holds(PROPERTY);
+        let parent_ended = Made::changing(&world, A, |process| {
+            process.builds.remove(&local("l1"));
+        });
+        parent_ended.holds(PROPERTY);
+        let made = Made::changing(&world, A, |process| run(process, local("l2")));
+        made.breaks(PROPERTY, "builds run on 2 slots of a, which has 1");
+    }
+}

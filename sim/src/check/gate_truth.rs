@@ -7,10 +7,8 @@ use super::{Commit, Property, Transition, Violation, demand};
 use crate::world::{Process, Who, World};
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
-    step.commits()
-        .try_for_each(|commit| approvals_stay(&commit))?;
-    step.touched()
-        .try_for_each(|(who, _, process)| gate_is_true(step.after, who, process))
+    step.commits().try_for_each(|commit| approvals_stay(&commit))?;
+    step.touched().try_for_each(|(who, _, process)| gate_is_true(step.after, who, process))
 }
 
 fn approvals_stay(commit: &Commit<'_>) -> Result<(), Violation> {
@@ -36,4 +34,40 @@ fn gate_is_true(world: &World, who: Who, process: &Process) -> Result<(), Violat
         let label = world.label(who);
         format!("the gate of {label} is open, and {version} is not approved in the record")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::testing::{A, Made, approved, building, judge_to_rest};
+
+    const PROPERTY: Property = Property::GateTruth;
+
+    #[test]
+    fn a_rollout_opens_true_gates() {
+        let rested = judge_to_rest(building(), PROPERTY).expect("it holds");
+        assert!(rested.process(A).host.gate().is_open());
+    }
+
+    #[test]
+    fn an_approval_that_goes_breaks_it() {
+        let made = Made::committing(&approved(), None, |parts| parts.verdicts.clear());
+        made.breaks(PROPERTY, "Approved(g1) of v1 has become nothing");
+    }
+
+    #[test]
+    fn an_open_gate_without_an_approval_breaks_it() {
+        let mut world = approved();
+        world.edit_record(|parts| parts.verdicts.clear());
+        let why = "the gate of a is open, and v1 is not approved in the record";
+        Made::changing(&world, A, |process| process.slow = 2).breaks(PROPERTY, why);
+    }
+
+    #[test]
+    fn a_dead_process_has_no_gate() {
+        let mut world = approved();
+        world.edit_record(|parts| parts.verdicts.clear());
+        let dies = |process: &mut Process| process.life = crate::world::Life::Crashed;
+        Made::changing(&world, A, dies).holds(PROPERTY);
+    }
 }

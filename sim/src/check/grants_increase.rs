@@ -7,16 +7,13 @@ use super::{Commit, Property, Transition, Violation, demand};
 use crate::world::World;
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
-    step.commits()
-        .try_for_each(|commit| judge(step.after, &commit))
+    step.commits().try_for_each(|commit| judge(step.after, &commit))
 }
 
 fn judge(world: &World, commit: &Commit<'_>) -> Result<(), Violation> {
     let (before, after) = (commit.before, commit.after);
     let (old, new) = (before.revision(), after.revision());
-    demand(Property::GrantsIncrease, new > old, || {
-        format!("{old} was followed by {new}")
-    })?;
+    demand(Property::GrantsIncrease, new > old, || format!("{old} was followed by {new}"))?;
     let (old, new) = (before.next_grant(), after.next_grant());
     demand(Property::GrantsIncrease, new >= old, || {
         format!("the next grant was {old} and is {new}")
@@ -34,9 +31,62 @@ fn judge(world: &World, commit: &Commit<'_>) -> Result<(), Violation> {
     let fresh = hold.grant >= before.next_grant() && hold.grant < after.next_grant();
     demand(Property::GrantsIncrease, kept || fresh, || {
         let held = world.hold_label(hold);
-        format!(
-            "{held} has a grant that was given before; {} is next",
-            before.next_grant()
-        )
+        format!("{held} has a grant that was given before; {} is next", before.next_grant())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use handover_core::{GrantId, RecordParts, Ticket};
+
+    use super::*;
+    use crate::check::testing::{Made, approved, building, judge_to_rest};
+
+    const PROPERTY: Property = Property::GrantsIncrease;
+
+    /// A world in which nine grants and nine tickets were given out.
+    fn counted(mut world: World) -> World {
+        world.edit_record(|parts| {
+            parts.next_grant = GrantId(9);
+            parts.next_ticket = Ticket(9);
+        });
+        world
+    }
+
+    fn hold_under(grant: u64) -> impl FnOnce(&mut RecordParts) {
+        move |parts| {
+            parts.hold.as_mut().expect("a builds").grant = GrantId(grant);
+            parts.next_grant = GrantId(grant.max(8) + 1);
+        }
+    }
+
+    #[test]
+    fn a_rollout_gives_out_growing_numbers() {
+        judge_to_rest(building(), PROPERTY).expect("it holds");
+    }
+
+    #[test]
+    fn a_revision_that_does_not_grow_breaks_it() {
+        let world = approved();
+        let revision = world.committed().revision();
+        let made = Made::committing(&world, None, |parts| parts.revision = revision);
+        made.breaks(PROPERTY, &format!("{revision} was followed by {revision}"));
+    }
+
+    #[test]
+    fn a_counter_that_shrinks_breaks_it() {
+        let world = counted(approved());
+        let made = Made::committing(&world, None, |parts| parts.next_grant = GrantId(8));
+        made.breaks(PROPERTY, "the next grant was g9 and is g8");
+        let made = Made::committing(&world, None, |parts| parts.next_ticket = Ticket(8));
+        made.breaks(PROPERTY, "the next ticket was t9 and is t8");
+    }
+
+    #[test]
+    fn a_grant_that_is_given_twice_breaks_it() {
+        let world = counted(building());
+        Made::committing(&world, None, hold_under(9)).holds(PROPERTY);
+        let why = "Started(a, g5) has a grant that was given before; g9 is next";
+        Made::committing(&world, None, hold_under(5)).breaks(PROPERTY, why);
+    }
 }

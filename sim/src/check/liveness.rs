@@ -43,15 +43,8 @@ fn step(
 ) -> Result<(), Violation> {
     let before = world.clone();
     let mut facts: Vec<Fact> = Vec::new();
-    world
-        .apply(event, &mut facts)
-        .expect("a calm event can happen");
-    let transition = Transition {
-        before: &before,
-        event,
-        facts: &facts,
-        after: world,
-    };
+    world.apply(event, &mut facts).expect("a calm event can happen");
+    let transition = Transition { before: &before, event, facts: &facts, after: world };
     seen(&transition);
     check(&transition)
 }

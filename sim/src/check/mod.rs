@@ -43,6 +43,8 @@ pub mod single_builder;
 pub mod slot_held_once;
 pub mod stale_is_no_effect;
 pub mod superseded_stops;
+#[cfg(test)]
+mod testing;
 pub mod truthful_idle;
 
 use std::fmt;
@@ -130,20 +132,10 @@ impl<'a> Transition<'a> {
     /// The commits of the step, in their order.
     fn commits(&self) -> impl Iterator<Item = Commit<'a>> + use<'a> {
         self.facts.iter().filter_map(|fact| {
-            let Fact::Committed {
-                input,
-                before,
-                after,
-                ..
-            } = fact
-            else {
+            let Fact::Committed { input, before, after, .. } = fact else {
                 return None;
             };
-            Some(Commit {
-                input: input.as_deref(),
-                before,
-                after,
-            })
+            Some(Commit { input: input.as_deref(), before, after })
         })
     }
 
@@ -173,19 +165,12 @@ fn dead_before<'a>(step: &Transition<'a>) -> Option<(&'a Process, Who, &'a Proce
 
 /// The verdict on one claim.
 fn demand(property: Property, holds: bool, why: impl FnOnce() -> String) -> Result<(), Violation> {
-    if holds {
-        Ok(())
-    } else {
-        Err(Violation::new(property, why()))
-    }
+    if holds { Ok(()) } else { Err(Violation::new(property, why())) }
 }
 
 impl Violation {
     pub(crate) fn new(property: Property, why: impl Into<String>) -> Self {
-        Self {
-            property,
-            why: why.into(),
-        }
+        Self { property, why: why.into() }
     }
 }
 
@@ -196,3 +181,35 @@ impl fmt::Display for Violation {
 }
 
 impl std::error::Error for Violation {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Keyword;
+
+    #[test]
+    fn each_property_but_those_of_liveness_is_judged_once_in_the_order_of_the_design() {
+        let judged: Vec<Property> = SAFETY.iter().map(|(property, _)| *property).collect();
+        let safety = |property: &Property| match property {
+            Property::NoWedge | Property::NoLivelock => false,
+            Property::SingleBuilder
+            | Property::ApprovalTruth
+            | Property::NoEviction
+            | Property::GateTruth
+            | Property::NoLostReport
+            | Property::StaleIsNoEffect
+            | Property::Settled
+            | Property::GrantsIncrease
+            | Property::SupersededStops
+            | Property::NoAlarm
+            | Property::QuietDrain
+            | Property::TruthfulIdle
+            | Property::SlotHeldOnce
+            | Property::Capacity
+            | Property::QueueKept
+            | Property::RecoveryExact => true,
+        };
+        let all = Property::ALL.iter().copied();
+        assert_eq!(judged, all.filter(safety).collect::<Vec<_>>());
+    }
+}

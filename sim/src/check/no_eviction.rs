@@ -11,8 +11,7 @@ use super::{Commit, Property, Transition, Violation, demand};
 use crate::world::World;
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
-    step.commits()
-        .try_for_each(|commit| judge(step.after, &commit))
+    step.commits().try_for_each(|commit| judge(step.after, &commit))
 }
 
 fn judge(world: &World, commit: &Commit<'_>) -> Result<(), Violation> {
@@ -63,5 +62,94 @@ fn works_under(phase: Phase) -> Option<GrantId> {
         | Phase::Cancelling { .. }
         | Phase::StoodDown
         | Phase::Expelled { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use handover_core::{Outcome, RecordParts};
+
+    use super::*;
+    use crate::check::testing::{
+        A, B, G1, Made, after, building, judge_to_rest, saying, two, until,
+    };
+    use crate::world::Event;
+
+    const PROPERTY: Property = Property::NoEviction;
+
+    fn take_back(parts: &mut RecordParts) {
+        parts.hold = None;
+    }
+
+    fn report(grant: GrantId) -> Standing {
+        Standing::Finished { grant, outcome: Outcome::Clean, signed_off: BTreeMap::new() }
+    }
+
+    #[test]
+    fn a_rollout_evicts_nobody() {
+        judge_to_rest(building(), PROPERTY).expect("it holds");
+    }
+
+    #[test]
+    fn taking_a_started_hold_back_from_a_builder_breaks_it() {
+        let why = "Started(a, g1) was taken back, and its host lives and works under it";
+        let world = building();
+        Made::committing(&world, None, take_back).breaks(PROPERTY, why);
+        let old = Input::Lapse { grant: G1 };
+        Made::committing(&world, Some(old), take_back).breaks(PROPERTY, why);
+        let foreign = saying(&world, B, report(G1));
+        Made::committing(&world, Some(foreign), take_back).breaks(PROPERTY, why);
+        let stale = saying(&world, A, report(G1.next()));
+        Made::committing(&world, Some(stale), take_back).breaks(PROPERTY, why);
+        let other = Input::Revoke { grant: G1.next(), reason: "slow".into() };
+        Made::committing(&world, Some(other), take_back).breaks(PROPERTY, why);
+    }
+
+    #[test]
+    fn turning_a_started_hold_into_an_offer_breaks_it() {
+        let made = Made::committing(&building(), None, |parts| {
+            let hold = parts.hold.as_mut().expect("a builds");
+            hold.stage = handover_core::Stage::Offered;
+            hold.signed_off.clear();
+        });
+        assert!(made.judge(PROPERTY).is_err());
+    }
+
+    #[test]
+    fn the_holders_report_and_the_operators_force_end_a_hold() {
+        let world = building();
+        let own = saying(&world, A, report(G1));
+        Made::committing(&world, Some(own), take_back).holds(PROPERTY);
+        let force = Input::Revoke { grant: G1, reason: "slow".into() };
+        Made::committing(&world, Some(force), take_back).holds(PROPERTY);
+    }
+
+    #[test]
+    fn a_host_that_is_gone_dead_or_cancelling_has_no_claim() {
+        let gone = Made::committing(&building(), None, |parts| {
+            let hold = parts.hold.take().expect("a builds");
+            parts.lines.remove(&hold.host);
+            parts.gone.insert(hold.host.name, hold.host.incarnation);
+        });
+        gone.holds(PROPERTY);
+        let dead = after(building(), [Event::Crash(A)]);
+        Made::committing(&dead, None, take_back).holds(PROPERTY);
+        let stops = Event::StandDown { who: A, after: false };
+        let cancelling = after(building(), [stops]);
+        Made::committing(&cancelling, None, take_back).holds(PROPERTY);
+    }
+
+    #[test]
+    fn a_revoked_grant_and_an_offer_may_be_taken_back() {
+        let mut revoked = Made::committing(&building(), None, take_back);
+        revoked.after.edit_history(|history| {
+            history.revoked.insert(G1);
+        });
+        revoked.holds(PROPERTY);
+        let asked = after(two(), [Event::Ask(A)]);
+        let offered = until(asked, |world| world.committed().hold().is_some());
+        Made::committing(&offered, None, take_back).holds(PROPERTY);
     }
 }

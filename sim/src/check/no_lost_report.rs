@@ -12,12 +12,7 @@ use crate::world::{Fact, Process, RealEnd, Who, World};
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
     for fact in step.facts {
-        let Fact::Moved {
-            who,
-            from: Phase::Finished { grant },
-            to,
-        } = fact
-        else {
+        let Fact::Moved { who, from: Phase::Finished { grant }, to } = fact else {
             continue;
         };
         let process = step.after.process(*who);
@@ -54,4 +49,104 @@ fn judge(world: &World, who: Who, grant: GrantId) -> Result<(), Violation> {
 
 fn is_complete(end: &RealEnd, process: &Process) -> bool {
     end.host == *process.host.id() && end.clean && end.plan.is_subset(&end.signed_off)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use handover_core::{Hold, RecordParts, Stage};
+
+    use super::*;
+    use crate::check::testing::{A, G1, Made, building, calm_step, judge_to_rest, two_under};
+    use crate::world::Event;
+
+    const PROPERTY: Property = Property::NoLostReport;
+
+    /// The step in which `a` has read that its report is folded.
+    fn leaving() -> Made {
+        calm_step(building(), |made| {
+            let leaves =
+                |fact: &Fact| matches!(fact, Fact::Moved { from: Phase::Finished { .. }, .. });
+            made.facts.iter().any(leaves)
+        })
+    }
+
+    fn leaving_without_approval() -> Made {
+        let mut made = leaving();
+        made.after.edit_record(|parts| parts.verdicts.clear());
+        made
+    }
+
+    fn hold_again(parts: &mut RecordParts) {
+        let (host, line) = parts.lines.iter().next().expect("a has a line");
+        parts.hold = Some(Hold {
+            host: host.clone(),
+            version: line.version.clone(),
+            grant: G1,
+            stage: Stage::Started { plan: ["x".into()].into() },
+            signed_off: BTreeMap::new(),
+            cancelling: None,
+        });
+    }
+
+    #[test]
+    fn a_rollout_loses_no_report() {
+        judge_to_rest(building(), PROPERTY).expect("it holds");
+        leaving().holds(PROPERTY);
+    }
+
+    #[test]
+    fn a_hold_left_behind_breaks_it() {
+        let mut made = leaving_without_approval();
+        made.after.edit_record(hold_again);
+        let why = "a is done with its report, and the record says Started(a, g1)";
+        made.breaks(PROPERTY, why);
+    }
+
+    #[test]
+    fn a_complete_report_without_its_approval_breaks_it() {
+        let why = "the build of g1 on a ended well, and v1 is not approved";
+        leaving_without_approval().breaks(PROPERTY, why);
+    }
+
+    #[test]
+    fn a_report_that_is_not_clean_or_not_complete_needs_no_approval() {
+        let mut failed = leaving_without_approval();
+        failed.after.edit_history(|history| {
+            history.ended.get_mut(&G1).expect("it has ended").clean = false;
+        });
+        failed.holds(PROPERTY);
+        let mut incomplete = leaving_without_approval();
+        incomplete.after.edit_history(|history| {
+            let end = history.ended.get_mut(&G1).expect("it has ended");
+            end.signed_off.clear();
+        });
+        incomplete.holds(PROPERTY);
+    }
+
+    #[test]
+    fn a_revoked_grant_and_a_host_that_is_gone_have_no_claim() {
+        let mut revoked = leaving_without_approval();
+        revoked.after.edit_history(|history| {
+            history.revoked.insert(G1);
+        });
+        revoked.holds(PROPERTY);
+        let mut gone = leaving_without_approval();
+        let id = gone.after.process(A).host.id().clone();
+        gone.after.edit_record(|parts| {
+            parts.lines.remove(&id);
+            parts.gone.insert(id.name, id.incarnation);
+        });
+        gone.holds(PROPERTY);
+    }
+
+    #[test]
+    fn a_guarded_report_breaks_it() {
+        let mut world = two_under("guarded-report");
+        world.apply(&Event::Ask(A), &mut Vec::new()).expect("a lives");
+        let why = "a is done with its report, and the record says Started(a, g1)";
+        let broken = judge_to_rest(world, PROPERTY).map(|_| ());
+        assert_eq!(broken, Err(why.to_owned()));
+    }
 }

@@ -19,3 +19,53 @@ pub(super) fn at_rest(world: &World) -> Result<(), Violation> {
     let stuck: Vec<String> = stuck.into_iter().map(|stuck| stuck.0).collect();
     Err(Violation::new(Property::NoWedge, stuck.join("; ")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::testing::{A, B, after, two_under};
+    use crate::check::{Rest, rest};
+    use crate::world::{ArbiterIndex, Event};
+
+    /// `a` stands down while the offer is on its way to it; `b` asks too.
+    fn crossing(protocol: &str) -> World {
+        let to = ArbiterIndex(0);
+        let stands_down = Event::StandDown { who: A, after: false };
+        let events = [
+            Event::Ask(A),
+            Event::Deliver { from: A, to },
+            Event::Ask(B),
+            Event::Deliver { from: B, to },
+            stands_down,
+        ];
+        after(two_under(protocol), events)
+    }
+
+    #[test]
+    fn a_stand_down_that_crosses_the_offer_comes_to_its_end() {
+        let mut world = crossing("current");
+        let rested = rest(&mut world, |_| ());
+        assert!(matches!(rested, Rest::Converged { .. }), "{rested:?}");
+        assert!(world.process(B).host.gate().is_open());
+    }
+
+    #[test]
+    fn a_silent_stand_down_that_crosses_the_offer_breaks_it() {
+        let mut world = crossing("silent-stand-down");
+        let Rest::Broken(violation) = rest(&mut world, |_| ()) else {
+            panic!("the record names a for ever");
+        };
+        assert_eq!(violation.property, Property::NoWedge);
+        let why = "the record holds Offered(a, g1), and a is alive and idle";
+        assert!(violation.why.starts_with(why), "{}", violation.why);
+    }
+
+    #[test]
+    fn a_busy_host_that_declines_an_offer_keeps_its_turn() {
+        let world = crate::check::testing::queueing(&["l1"]);
+        let mut world = after(world, [Event::Ask(A)]);
+        let rested = rest(&mut world, |_| ());
+        assert!(matches!(rested, Rest::Converged { .. }), "{rested:?}");
+        assert!(world.process(A).host.gate().is_open());
+    }
+}

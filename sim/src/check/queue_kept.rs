@@ -71,9 +71,7 @@ fn disturbed_queue(before: &Process, after: &Process) -> Option<String> {
             if leaves_well(after, &work) {
                 continue;
             }
-            return Some(format!(
-                "{work} left the queue, neither admitted nor cancelled"
-            ));
+            return Some(format!("{work} left the queue, neither admitted nor cancelled"));
         };
         if now.place != queued.place || was.attempts(&work) != is.attempts(&work) {
             return Some(format!("{work} lost its place or its attempts"));
@@ -83,16 +81,10 @@ fn disturbed_queue(before: &Process, after: &Process) -> Option<String> {
     for queued in &new {
         let waits = same(&old, &queued.waiter).is_some();
         if !waits && is_new(before, &queued.waiter) && Some(queued.place) <= last {
-            return Some(format!(
-                "{} is new and stands before others",
-                name(&queued.waiter)
-            ));
+            return Some(format!("{} is new and stands before others", name(&queued.waiter)));
         }
         if queued.parked && !is.is_draining() {
-            return Some(format!(
-                "{} is parked under an open gate",
-                name(&queued.waiter)
-            ));
+            return Some(format!("{} is parked under an open gate", name(&queued.waiter)));
         }
     }
     None
@@ -101,9 +93,7 @@ fn disturbed_queue(before: &Process, after: &Process) -> Option<String> {
 /// Admitted, or cancelled?
 fn leaves_well(after: &Process, work: &Work) -> bool {
     let executor = after.host.executor();
-    let cancelled = executor
-        .entry(work)
-        .is_some_and(|entry| entry.state == BuildState::Cancelled);
+    let cancelled = executor.entry(work).is_some_and(|entry| entry.state == BuildState::Cancelled);
     cancelled || executor.stage(work).is_some_and(Stage::is_current)
 }
 
@@ -122,5 +112,140 @@ fn name(waiter: &Waiter) -> String {
     match waiter {
         Waiter::Build(build) => build.to_string(),
         Waiter::Candidate => "the candidate".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use handover_core::executor::{ExecutorParts, Task};
+    use handover_core::{AtDeadline, EndAction, GrantId, Term};
+
+    use super::*;
+    use crate::check::testing::{
+        A, Made, after, building, calm_step, edit_executor, judge_to_rest, local, queueing, submit,
+        until,
+    };
+    use crate::world::{Event, World};
+
+    const PROPERTY: Property = Property::QueueKept;
+
+    /// `l1` runs in the only slot of `a`, `l2` and `l3` wait.
+    fn waiting() -> World {
+        queueing(&["l1", "l2", "l3"])
+    }
+
+    fn changing(edit: impl FnOnce(&mut Process)) -> Made {
+        Made::changing(&waiting(), A, edit)
+    }
+
+    fn executing(edit: impl FnOnce(&mut ExecutorParts)) -> Made {
+        changing(|process| edit_executor(process, edit))
+    }
+
+    fn l2(parts: &mut ExecutorParts) -> &mut Task {
+        parts.tasks.get_mut(&local("l2")).expect("l2 waits")
+    }
+
+    fn drain() -> Event {
+        Event::Drain {
+            who: A,
+            term: Term::UntilUndrained,
+            end: EndAction::Nothing,
+            at_deadline: AtDeadline::Interrupt,
+        }
+    }
+
+    #[test]
+    fn a_queue_is_kept_through_starts_cancels_and_a_drain() {
+        judge_to_rest(waiting(), PROPERTY).expect("it holds");
+        let cancels = Event::CancelBuild { who: A, build: "l2".into() };
+        let cancelled = Made::by(&waiting(), cancels);
+        cancelled.holds(PROPERTY);
+        judge_to_rest(cancelled.after, PROPERTY).expect("it holds");
+        let drained = after(waiting(), [drain(), Event::Deadline(A)]);
+        let parked = judge_to_rest(drained, PROPERTY).expect("it holds");
+        assert_eq!(parked.process(A).host.executor().queue().len(), 3);
+        let woken = Made::by(&parked, Event::Undrain(A));
+        woken.holds(PROPERTY);
+        judge_to_rest(woken.after, PROPERTY).expect("it holds");
+    }
+
+    #[test]
+    fn a_row_that_is_lost_breaks_it() {
+        let made = changing(|process| {
+            process.ledger.entries.remove(&local("l2"));
+        });
+        made.breaks(PROPERTY, "on a the row of l2 is lost");
+    }
+
+    #[test]
+    fn a_row_of_granted_work_may_go() {
+        let granted = Work::Granted(GrantId(1));
+        let world =
+            until(building(), |world| world.process(A).ledger.entries.contains_key(&granted));
+        let made = Made::changing(&world, A, |process| {
+            process.ledger.entries.remove(&granted);
+        });
+        made.holds(PROPERTY);
+    }
+
+    #[test]
+    fn a_pending_row_that_changes_breaks_it() {
+        let made = changing(|process| {
+            let row = process.ledger.entries.get_mut(&local("l2"));
+            row.expect("l2 is in the book").attempts = 1;
+        });
+        made.breaks(PROPERTY, "on a the row of l2 changed while it was pending");
+    }
+
+    #[test]
+    fn a_workspace_of_what_waits_breaks_it() {
+        let made = changing(|process| {
+            process.workspaces.insert(local("l2"));
+        });
+        let why = "on a a workspace was prepared for l2, which is not admitted";
+        made.breaks(PROPERTY, why);
+    }
+
+    #[test]
+    fn what_leaves_the_queue_without_a_word_breaks_it() {
+        let made = executing(|parts| {
+            parts.tasks.remove(&local("l2"));
+        });
+        made.breaks(PROPERTY, "on a l2 left the queue, neither admitted nor cancelled");
+    }
+
+    #[test]
+    fn a_place_or_an_attempt_that_is_lost_breaks_it() {
+        let why = "on a l2 lost its place or its attempts";
+        executing(|parts| l2(parts).entry.place = 99).breaks(PROPERTY, why);
+        executing(|parts| l2(parts).entry.attempts = 1).breaks(PROPERTY, why);
+    }
+
+    #[test]
+    fn what_is_new_and_stands_before_others_breaks_it() {
+        let made = executing(|parts| {
+            let mut task = l2(parts).clone();
+            task.entry.place = 0;
+            parts.tasks.insert(local("l9"), task);
+        });
+        made.breaks(PROPERTY, "on a l9 is new and stands before others");
+        Made::by(&waiting(), submit(A, "l9", None)).holds(PROPERTY);
+    }
+
+    #[test]
+    fn what_stays_parked_under_an_open_gate_breaks_it() {
+        let made = executing(|parts| l2(parts).stage = Stage::Waiting { parked: true });
+        made.breaks(PROPERTY, "on a l2 is parked under an open gate");
+    }
+
+    #[test]
+    fn a_refused_start_keeps_its_place_and_attempts() {
+        let drained = after(waiting(), [drain()]);
+        let is_parked = |made: &Made| {
+            let queue = made.after.process(A).host.executor().queue();
+            queue.iter().any(|queued| queued.parked)
+        };
+        calm_step(drained, is_parked).holds(PROPERTY);
     }
 }

@@ -45,9 +45,7 @@ fn closed(process: &Process) -> Option<String> {
     let mut owed = process.owes_drain.iter();
     let released = |work: Work| executor.stage(&work).is_none();
     let build = owed.find(|build| released(Work::Local((*build).clone())))?;
-    Some(format!(
-        "{build} has released its slot and owes its drain's declaration"
-    ))
+    Some(format!("{build} has released its slot and owes its drain's declaration"))
 }
 
 fn is_current(executor: &Executor, work: &Work) -> bool {
@@ -79,17 +77,132 @@ fn drain_due(ledger: &Ledger, version: &Version, pinned: bool) -> bool {
         Term::ThisVersion => declared_by == version,
         Term::UntilUndrained => true,
     };
-    let declared = ledger
-        .drain
-        .as_ref()
-        .is_some_and(|drain| lasts(drain.term, &drain.version));
+    let declared = ledger.drain.as_ref().is_some_and(|drain| lasts(drain.term, &drain.version));
     let owed = ledger.entries.values().any(|entry| {
         let request = entry.drains.as_ref();
         let by = entry.admitted_by.as_ref();
-        let lasts = request
-            .zip(by)
-            .is_some_and(|(request, by)| lasts(request.term, by));
+        let lasts = request.zip(by).is_some_and(|(request, by)| lasts(request.term, by));
         !pinned && entry.state == BuildState::Succeeded && lasts
     });
     declared || owed
+}
+
+#[cfg(test)]
+mod tests {
+    use handover_core::{AtDeadline, EndAction};
+
+    use super::*;
+    use crate::check::testing::{
+        A, Made, after, calm_step, edit_executor, judge_to_rest, local, queueing, submit, two,
+        two_under, until,
+    };
+    use crate::world::{Event, World};
+
+    const PROPERTY: Property = Property::QuietDrain;
+
+    fn drain(term: Term) -> Event {
+        Event::Drain { who: A, term, end: EndAction::Nothing, at_deadline: AtDeadline::Report }
+    }
+
+    /// `a` has declared a drain, and becomes in one step what it is in this world.
+    fn from_drained(process: Process) -> Made {
+        let drained = after(two(), [drain(Term::UntilUndrained)]);
+        Made::changing(&drained, A, |changed| *changed = process)
+    }
+
+    /// A deployment and another build are queued on `a`.
+    fn deploying(protocol: &str) -> World {
+        let deploy = Event::Submit {
+            who: A,
+            build: "d".into(),
+            parent: None,
+            drains: Some(EndAction::Nothing),
+        };
+        after(two_under(protocol), [deploy, submit(A, "l", None)])
+    }
+
+    #[test]
+    fn a_deployment_drains_before_the_next_build_begins() {
+        let rested = judge_to_rest(deploying("current"), PROPERTY).expect("it holds");
+        let executor = rested.process(A).host.executor();
+        assert!(executor.is_draining(), "the deployment has drained");
+        assert_eq!(executor.queue().len(), 1, "the other build is parked");
+    }
+
+    #[test]
+    fn a_reservation_under_a_drain_breaks_it() {
+        let asked = after(two(), [Event::Ask(A)]);
+        let reserved = until(asked, |world| world.process(A).host.executor().has_reservation());
+        let made = from_drained(reserved.process(A).clone());
+        made.breaks(PROPERTY, "a reserves a slot, and the drain d1 is declared");
+    }
+
+    #[test]
+    fn a_build_that_begins_under_a_drain_breaks_it() {
+        let running = queueing(&["l"]);
+        let made = from_drained(running.process(A).clone());
+        made.breaks(PROPERTY, "l begins on a, and the drain d1 is declared");
+    }
+
+    #[test]
+    fn what_in_flight_work_waits_for_may_begin() {
+        let world =
+            after(queueing(&["l"]), [drain(Term::UntilUndrained), submit(A, "child", Some("l"))]);
+        let begins = calm_step(world, |made| {
+            is_current(made.after.process(A).host.executor(), &local("child"))
+        });
+        begins.holds(PROPERTY);
+    }
+
+    #[test]
+    fn a_slot_before_its_drain_breaks_it() {
+        let why = "l begins on a, and d has released its slot and owes its drain's declaration";
+        let broken = judge_to_rest(deploying("drain-after-release"), PROPERTY).map(|_| ());
+        assert_eq!(broken, Err(why.to_owned()));
+    }
+
+    /// The boot of `a` after a crash in this world.
+    fn booting(world: World, version: &str) -> Made {
+        let boot = Event::Boot { name: "a".into(), version: Some(version.into()) };
+        Made::by(&after(world, [Event::Crash(A)]), boot)
+    }
+
+    /// The same boot, with a gate that is open after it.
+    fn forgetful(mut made: Made) -> Made {
+        let booted = made.after.newest(&"a".into()).expect("it has booted");
+        made.after.edit_process(booted, |process| {
+            edit_executor(process, |parts| parts.drain = None);
+        });
+        made
+    }
+
+    const FORGOTTEN: &str = "a has booted with an open gate, and its book has a drain that lasts";
+
+    #[test]
+    fn a_boot_that_forgets_a_drain_breaks_it() {
+        let stored = |term| {
+            let world = after(two(), [drain(term)]);
+            until(world, |world| world.process(A).ledger.drain.is_some())
+        };
+        let kept = booting(stored(Term::UntilUndrained), "v2");
+        kept.holds(PROPERTY);
+        forgetful(kept).breaks(PROPERTY, FORGOTTEN);
+        let kept = booting(stored(Term::ThisVersion), "v1");
+        kept.holds(PROPERTY);
+        forgetful(kept).breaks(PROPERTY, FORGOTTEN);
+        let over = booting(stored(Term::ThisVersion), "v2");
+        assert!(!over.after.process(crate::world::Who(2)).host.executor().is_draining());
+        over.holds(PROPERTY);
+    }
+
+    #[test]
+    fn a_boot_that_forgets_what_a_deployment_owes_breaks_it() {
+        let owes = until(deploying("current"), |world| {
+            let row = world.process(A).ledger.entries.get(&local("d"));
+            row.is_some_and(|row| row.state == BuildState::Succeeded && row.drains.is_some())
+        });
+        let kept = booting(owes, "v1");
+        kept.holds(PROPERTY);
+        forgetful(kept).breaks(PROPERTY, FORGOTTEN);
+    }
 }

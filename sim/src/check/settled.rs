@@ -20,3 +20,22 @@ pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::testing::{Made, building, judge_to_rest};
+
+    #[test]
+    fn a_rollout_leaves_nothing_to_settle() {
+        judge_to_rest(building(), Property::Settled).expect("it holds");
+    }
+
+    #[test]
+    fn a_job_that_was_taken_back_and_not_given_on_breaks_it() {
+        let made = Made::committing(&building(), None, |parts| parts.hold = None);
+        let revision = made.after.committed().revision();
+        let why = format!("{revision} was committed with something left to settle");
+        made.breaks(Property::Settled, &why);
+    }
+}

@@ -36,10 +36,7 @@ pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
 
 /// Only these bring a build about, or change who may build.
 fn concerns(fact: &Fact) -> bool {
-    matches!(
-        fact,
-        Fact::Moved { .. } | Fact::BuildRuns { .. } | Fact::Committed { .. }
-    )
+    matches!(fact, Fact::Moved { .. } | Fact::BuildRuns { .. } | Fact::Committed { .. })
 }
 
 /// The builds under a grant that count: on living hosts that are not gone, not revoked.
@@ -53,4 +50,48 @@ fn builds(world: &World) -> Vec<(Who, GrantId)> {
         .flat_map(|(who, process)| process.granted_builds().map(move |grant| (who, grant)))
         .filter(counts)
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use handover_core::Work;
+
+    use super::*;
+    use crate::check::testing::{B, G1, Made, building, judge_to_rest, run};
+
+    const G9: GrantId = GrantId(9);
+
+    /// While `a` builds under `g1`, `b` begins to build.
+    fn second(grant: GrantId) -> Made {
+        let work = Work::Granted(grant);
+        let mut made = Made::changing(&building(), B, |process| run(process, work.clone()));
+        made.facts.push(Fact::BuildRuns { who: B, work });
+        made
+    }
+
+    #[test]
+    fn a_rollout_has_one_builder() {
+        judge_to_rest(building(), Property::SingleBuilder).expect("it holds");
+    }
+
+    #[test]
+    fn two_builders_break_it() {
+        let why = "a builds under g1 and b builds under g9";
+        second(G9).breaks(Property::SingleBuilder, why);
+    }
+
+    #[test]
+    fn a_builder_who_is_not_the_holder_breaks_it() {
+        let why = "b builds under g1, and the record says Started(a, g1)";
+        second(G1).breaks(Property::SingleBuilder, why);
+    }
+
+    #[test]
+    fn a_revoked_build_does_not_count() {
+        let mut made = second(G9);
+        made.after.edit_history(|history| {
+            history.revoked.insert(G9);
+        });
+        made.holds(Property::SingleBuilder);
+    }
 }

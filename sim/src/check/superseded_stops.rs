@@ -30,3 +30,64 @@ fn shows(view: &View, grant: GrantId) -> bool {
     let hold = view.hold_of(&view.host);
     hold.is_some_and(|hold| hold.grant == grant && !hold.is_cancelling())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use handover_core::{Cancelling, HostId, Then};
+
+    use super::*;
+    use crate::check::testing::{A, Made, building, judge_to_rest};
+
+    const PROPERTY: Property = Property::SupersededStops;
+
+    /// `a` builds, and this is the view that it has read.
+    fn having_read(edit: impl FnOnce(&mut View)) -> Made {
+        Made::changing(&building(), A, |process| {
+            let shown = process.shown.as_mut().expect("a has read its hold");
+            edit(Arc::make_mut(shown));
+        })
+    }
+
+    #[test]
+    fn a_rollout_builds_under_what_was_read() {
+        judge_to_rest(building(), PROPERTY).expect("it holds");
+        having_read(|_| ()).holds(PROPERTY);
+    }
+
+    #[test]
+    fn building_on_without_the_hold_breaks_it() {
+        let why = "a builds under g1, and has read a view with no hold";
+        having_read(|view| view.hold = None).breaks(PROPERTY, why);
+    }
+
+    #[test]
+    fn building_on_under_another_grant_breaks_it() {
+        let why = "a builds under g1, and has read a view with Started(a, g2)";
+        let made = having_read(|view| {
+            let hold = view.hold.as_mut().expect("a holds");
+            hold.grant = hold.grant.next();
+        });
+        made.breaks(PROPERTY, why);
+    }
+
+    #[test]
+    fn building_on_when_cancelled_breaks_it() {
+        let why = "a builds under g1, and has read a view with Started(a, g1) cancelling";
+        let made = having_read(|view| {
+            let cancelling = Cancelling { reason: "slow".into(), then: Then::Block };
+            view.hold.as_mut().expect("a holds").cancelling = Some(cancelling);
+        });
+        made.breaks(PROPERTY, why);
+    }
+
+    #[test]
+    fn a_view_of_another_life_says_nothing() {
+        let made = having_read(|view| {
+            view.host = HostId::new("a", 7);
+            view.hold = None;
+        });
+        made.holds(PROPERTY);
+    }
+}

@@ -56,6 +56,9 @@ impl Agenda {
     pub(super) fn refresh(&mut self, possible: Vec<Event>, mut due_us: impl FnMut(&Event) -> u64) {
         let mut before = std::mem::take(&mut self.happens);
         for event in possible {
+            if self.happens.contains_key(&event) {
+                continue;
+            }
             let due_us = before.remove(&event).unwrap_or_else(|| {
                 let due_us = due_us(&event);
                 self.items.insert((due_us, Item::Happens(event.clone())));
@@ -117,6 +120,14 @@ mod tests {
         agenda.refresh(vec![read(2), read(0), read(1)], |_| 10);
         let order: Vec<_> = std::iter::from_fn(|| agenda.take_first()).collect();
         assert_eq!(order, [0, 1, 2].map(|who| (10, Item::Happens(read(who)))),);
+    }
+
+    #[test]
+    fn an_event_that_is_possible_twice_is_due_once() {
+        let mut agenda = Agenda::default();
+        agenda.refresh(vec![read(1), read(1)], |_| 10);
+        assert_eq!(agenda.take_first(), Some((10, Item::Happens(read(1)))));
+        assert_eq!(agenda.take_first(), None);
     }
 
     #[test]

@@ -15,10 +15,7 @@ impl Span {
     /// wide: links differ by orders of magnitude, and so do their jitters.
     fn drawn(draw: &mut Draw, unit_us: u64) -> Self {
         let min_us = unit_us << draw.below(8);
-        Self {
-            min_us,
-            spread_us: min_us * draw.below(8),
-        }
+        Self { min_us, spread_us: min_us * draw.below(8) }
     }
 
     fn draw(self, draw: &mut Draw) -> u64 {
@@ -67,36 +64,47 @@ impl Delays {
                 patience: Span::drawn(&mut draw, 1_000),
             })
             .collect();
-        Self {
-            draw,
-            places,
-            place_of: Vec::new(),
-            publish,
-            detection,
-        }
+        Self { draw, places, place_of: Vec::new(), publish, detection }
     }
 
     /// How long until an event happens that has just become possible.
+    ///
+    /// # Panics
+    /// If it does not happen by itself.
     pub(super) fn draw(&mut self, world: &World, event: &Event) -> u64 {
-        let (span, slowed) = match event {
-            Event::Publish(_) => (self.publish, None),
-            Event::Gone(_) => (self.detection, None),
-            Event::Deliver { from, .. } => (self.pace(world, *from).to_record, None),
-            Event::Read(who) => {
-                let pace = self.pace(world, *who);
-                let step = pace.step.draw(&mut self.draw) * factor(world, *who);
-                return pace.from_record.draw(&mut self.draw) + step;
-            }
-            Event::Repeat(wire) => (self.pace(world, wire.who).patience, repeater(*wire)),
-            Event::Step { who, .. } | Event::Plan { who, .. } => {
-                (self.pace(world, *who).step, Some(*who))
-            }
-            Event::SignOff { who, .. }
-            | Event::BuildEnds { who, .. }
-            | Event::BuildStops { who, .. } => (self.pace(world, *who).build, Some(*who)),
-            other => unreachable!("{other:?} does not happen by itself"),
+        if let Event::Publish(_) = event {
+            return self.publish.draw(&mut self.draw);
+        }
+        if let Event::Gone(_) = event {
+            return self.detection.draw(&mut self.draw);
+        }
+        if let Event::Deliver { from, .. } = event {
+            return self.pace(world, *from).to_record.draw(&mut self.draw);
+        }
+        if let Event::Read(who) = event {
+            let pace = self.pace(world, *who);
+            let step = pace.step.draw(&mut self.draw) * factor(world, *who);
+            return pace.from_record.draw(&mut self.draw) + step;
+        }
+        if let Event::Repeat(wire) = event {
+            let patience = self.pace(world, wire.who).patience.draw(&mut self.draw);
+            // The host repeats at its own pace, the record at its own.
+            return match wire.direction {
+                Direction::ToRecord => patience * factor(world, wire.who),
+                Direction::FromRecord => patience,
+            };
+        }
+        if let Event::Step { who, .. } | Event::Plan { who, .. } = event {
+            let step = self.pace(world, *who).step.draw(&mut self.draw);
+            return step * factor(world, *who);
+        }
+        let (Event::SignOff { who, .. }
+        | Event::BuildEnds { who, .. }
+        | Event::BuildStops { who, .. }) = event
+        else {
+            unreachable!("{event:?} does not happen by itself");
         };
-        span.draw(&mut self.draw) * slowed.map_or(1, |who| factor(world, who))
+        self.pace(world, *who).build.draw(&mut self.draw) * factor(world, *who)
     }
 
     fn pace(&mut self, world: &World, who: Who) -> Pace {
@@ -106,14 +114,6 @@ impl Delays {
             self.place_of.push(place.expect("processes live at places"));
         }
         self.places[self.place_of[usize::from(who.0)]]
-    }
-}
-
-/// The host repeats its statement at its own pace, the record its views.
-fn repeater(wire: crate::world::Wire) -> Option<Who> {
-    match wire.direction {
-        Direction::ToRecord => Some(wire.who),
-        Direction::FromRecord => None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use handover_core::{AtDeadline, EndAction, GrantId, Phase, Term, Then, Work};
+use handover_core::{AtDeadline, EndAction, GrantId, Hold, Phase, Term, Then, Work};
 
 use crate::draw::Draw;
 use crate::world::{ArbiterIndex, Direction, Event, Process, Target, Who, Wire, World};
@@ -119,24 +119,23 @@ pub(super) fn strike(world: &World, kind: FaultKind, draw: &mut Draw) -> Option<
 fn possible(world: &World, kind: FaultKind, draw: &mut Draw) -> Vec<Strike> {
     match kind {
         FaultKind::Delay => delays(world),
-        FaultKind::Lose => wires(world, 1)
-            .map(|wire| Strike::lasting(Event::Lose(wire)))
-            .collect(),
-        FaultKind::Double => wires(world, 1)
-            .map(|wire| Strike::lasting(Event::Double(wire)))
-            .collect(),
-        FaultKind::Overtake => wires(world, 2)
-            .map(|wire| Strike::lasting(Event::Overtake(wire)))
-            .collect(),
+        FaultKind::Lose => wires(world, 1).map(|wire| Strike::lasting(Event::Lose(wire))).collect(),
+        FaultKind::Double => {
+            wires(world, 1).map(|wire| Strike::lasting(Event::Double(wire))).collect()
+        }
+        FaultKind::Overtake => {
+            wires(world, 2).map(|wire| Strike::lasting(Event::Overtake(wire))).collect()
+        }
         FaultKind::Arbiter => each_arbiter(world, Event::ArbiterCrash),
         FaultKind::Conflict if draw.chance(500) => each_arbiter(world, Event::UnknownCommit),
         FaultKind::Conflict => each_arbiter(world, Event::Conflict),
-        FaultKind::Lapse | FaultKind::Cancel | FaultKind::Revoke => on_hold(world, kind, draw),
+        FaultKind::Lapse => lapse(world, draw).into_iter().collect(),
+        FaultKind::Cancel => cancel(world, draw).into_iter().collect(),
+        FaultKind::Revoke => revoke(world, draw).into_iter().collect(),
         FaultKind::Retry => retries(world),
         FaultKind::Reuse => {
             let dead = world.processes().filter(|(_, process)| !process.lives());
-            dead.map(|(who, _)| Strike::lasting(Event::Reuse(who)))
-                .collect()
+            dead.map(|(who, _)| Strike::lasting(Event::Reuse(who))).collect()
         }
         FaultKind::Cut
         | FaultKind::Stale
@@ -153,9 +152,7 @@ fn possible(world: &World, kind: FaultKind, draw: &mut Draw) -> Vec<Strike> {
         | FaultKind::Hang
         | FaultKind::Unsigned => {
             let living = world.processes().filter(|(_, process)| process.lives());
-            living
-                .flat_map(|(who, process)| on_host(kind, who, process, draw))
-                .collect()
+            living.flat_map(|(who, process)| on_host(kind, who, process, draw)).collect()
         }
     }
 }
@@ -169,27 +166,18 @@ fn on_host(kind: FaultKind, who: Who, process: &Process, draw: &mut Draw) -> Vec
         FaultKind::Cut => vec![Strike::lasting(Event::Cut(who))],
         FaultKind::Stale => {
             let behind = small(draw, 1, 3);
-            vec![Strike::until(
-                Event::Stale { who, behind },
-                Event::Stale { who, behind: 0 },
-            )]
+            vec![Strike::until(Event::Stale { who, behind }, Event::Stale { who, behind: 0 })]
         }
         FaultKind::Slow => {
             let factor = small(draw, 2, 100);
-            vec![Strike::until(
-                Event::Slow { who, factor },
-                Event::Slow { who, factor: 1 },
-            )]
+            vec![Strike::until(Event::Slow { who, factor }, Event::Slow { who, factor: 1 })]
         }
         FaultKind::Pause => vec![Strike::until(Event::Pause(who), Event::Resume(who))],
         FaultKind::Crash => vec![Strike::lasting(Event::Crash(who))],
         FaultKind::Gone => vec![Strike::lasting(Event::Gone(who))],
         FaultKind::Overlap => {
             let name = process.name.clone();
-            let event = Event::Overlap {
-                name,
-                version: None,
-            };
+            let event = Event::Overlap { name, version: None };
             let end = draw.chance(700).then_some(Event::Crash(who));
             vec![Strike { event, end }]
         }
@@ -212,9 +200,7 @@ fn on_host(kind: FaultKind, who: Who, process: &Process, draw: &mut Draw) -> Vec
         FaultKind::Unsigned => {
             let builds = process.builds.iter().filter(|(work, _)| work.is_granted());
             let chunks = builds.flat_map(|(_, build)| build.unfinished().cloned());
-            chunks
-                .map(|chunk| Strike::lasting(Event::Unsigned { who, chunk }))
-                .collect()
+            chunks.map(|chunk| Strike::lasting(Event::Unsigned { who, chunk })).collect()
         }
         FaultKind::Delay
         | FaultKind::Lose
@@ -232,23 +218,14 @@ fn on_host(kind: FaultKind, who: Who, process: &Process, draw: &mut Draw) -> Vec
 
 /// An operator's drain, and what becomes of it: its deadline passes, or it is taken back.
 fn drain(who: Who, draw: &mut Draw) -> Strike {
-    let term = if draw.chance(500) {
-        Term::ThisVersion
-    } else {
-        Term::UntilUndrained
-    };
+    let term = if draw.chance(500) { Term::ThisVersion } else { Term::UntilUndrained };
     let end = match draw.below(3) {
         0 => EndAction::Nothing,
         1 => EndAction::Restart,
         _ => EndAction::Stop,
     };
     let at_deadline = at_deadline(draw);
-    let event = Event::Drain {
-        who,
-        term,
-        end,
-        at_deadline,
-    };
+    let event = Event::Drain { who, term, end, at_deadline };
     let end = match draw.below(3) {
         0 => Some(Event::Deadline(who)),
         1 => Some(Event::Undrain(who)),
@@ -273,11 +250,7 @@ fn failures(who: Who, process: &Process) -> Vec<Strike> {
     });
     let granted = process.builds.iter().filter(|(work, _)| work.is_granted());
     let chunks = granted.flat_map(|(_, build)| build.unfinished().cloned());
-    let sign_offs = chunks.map(|chunk| Event::SignOff {
-        who,
-        chunk,
-        failed: true,
-    });
+    let sign_offs = chunks.map(|chunk| Event::SignOff { who, chunk, failed: true });
     ends.chain(sign_offs).map(Strike::lasting).collect()
 }
 
@@ -305,48 +278,43 @@ fn wires(world: &World, messages: usize) -> impl Iterator<Item = Wire> {
 }
 
 fn each_arbiter(world: &World, event: fn(ArbiterIndex) -> Event) -> Vec<Strike> {
-    world
-        .arbiters()
-        .map(|(index, _)| Strike::lasting(event(index)))
-        .collect()
+    world.arbiters().map(|(index, _)| Strike::lasting(event(index))).collect()
 }
 
-/// What an operator does to the job; now and then to one that is over already.
-fn on_hold(world: &World, kind: FaultKind, draw: &mut Draw) -> Vec<Strike> {
-    let Some(hold) = world.committed().hold() else {
-        return Vec::new();
-    };
-    let grant = match hold.grant {
+/// The grant that an operator's order names: the job's, and now and then one that is over.
+fn named(hold: &Hold, draw: &mut Draw) -> GrantId {
+    match hold.grant {
         GrantId(number @ 2..) if draw.chance(100) => GrantId(number - 1),
         grant => grant,
-    };
-    let event = match kind {
-        FaultKind::Lapse if hold.is_started() => return Vec::new(),
-        FaultKind::Lapse => Event::Lapse(grant),
-        FaultKind::Cancel => Event::Cancel {
-            grant,
-            then: if draw.chance(500) {
-                Then::Again
-            } else {
-                Then::Block
-            },
-            reason: "operator".into(),
-        },
-        _ => Event::Revoke {
-            grant,
-            reason: "operator".into(),
-        },
-    };
-    vec![Strike::lasting(event)]
+    }
+}
+
+fn lapse(world: &World, draw: &mut Draw) -> Option<Strike> {
+    let offer = world.committed().hold().filter(|hold| !hold.is_started())?;
+    Some(Strike::lasting(Event::Lapse(named(offer, draw))))
+}
+
+fn cancel(world: &World, draw: &mut Draw) -> Option<Strike> {
+    let then = if draw.chance(500) { Then::Again } else { Then::Block };
+    Some(Strike::lasting(Event::Cancel {
+        grant: named(world.committed().hold()?, draw),
+        then,
+        reason: "operator".into(),
+    }))
+}
+
+fn revoke(world: &World, draw: &mut Draw) -> Option<Strike> {
+    Some(Strike::lasting(Event::Revoke {
+        grant: named(world.committed().hold()?, draw),
+        reason: "operator".into(),
+    }))
 }
 
 fn retries(world: &World) -> Vec<Strike> {
     let verdicts = world.committed().verdicts();
     let failed = verdicts.filter(|(_, verdict)| !verdict.is_approved());
-    let retries = failed.map(|(version, verdict)| Event::Retry {
-        version: version.clone(),
-        grant: verdict.grant,
-    });
+    let retries = failed
+        .map(|(version, verdict)| Event::Retry { version: version.clone(), grant: verdict.grant });
     retries.map(Strike::lasting).collect()
 }
 
@@ -354,15 +322,14 @@ fn small(draw: &mut Draw, low: u64, high: u64) -> u32 {
     u32::try_from(draw.between(low, high)).expect("the bounds are small")
 }
 
-/// Can what ends a fault still happen? The rest has ended it already.
+/// Can what ends a fault still happen? It may have ended by itself.
 pub(super) fn still_ends(world: &World, event: &Event) -> bool {
-    let draining = |who: Who| world.process(who).host.executor().is_draining();
-    match event {
-        Event::Deadline(who) | Event::Undrain(who) => {
-            draining(*who) && world.permits(event).is_ok()
-        }
-        other => world.permits(other).is_ok(),
+    if let Event::Deadline(who) | Event::Undrain(who) = event
+        && !world.process(*who).host.executor().is_draining()
+    {
+        return false;
     }
+    world.permits(event).is_ok()
 }
 
 /// A local build of this process that another could wait for.

@@ -7,10 +7,12 @@
 mod agenda;
 mod delays;
 mod faults;
+mod report;
 mod settings;
 mod walk;
 mod workload;
 
 pub use faults::FaultKind;
+pub use report::{Outcome, WalkReport};
 pub use settings::WalkSettings;
-pub use walk::{Outcome, WalkReport, walk};
+pub use walk::walk;

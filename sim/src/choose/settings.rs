@@ -37,10 +37,8 @@ impl WalkSettings {
     /// stands up to: all but [`FaultKind::Reuse`], which breaks the driver's part (Dr4).
     #[must_use]
     pub fn rolling_update() -> Self {
-        let faults = FaultKind::ALL
-            .iter()
-            .filter(|kind| **kind != FaultKind::Reuse)
-            .map(|kind| (*kind, 3));
+        let faults =
+            FaultKind::ALL.iter().filter(|kind| **kind != FaultKind::Reuse).map(|kind| (*kind, 3));
         Self {
             hosts: 5,
             versions: 2,
@@ -83,9 +81,7 @@ impl WalkSettings {
         Draft {
             faults: self.faults.iter().map(draft_of).collect(),
             places,
-            chunks: (1..=chunks)
-                .map(|number| format!("c{number}").as_str().into())
-                .collect(),
+            chunks: (1..=chunks).map(|number| format!("c{number}").as_str().into()).collect(),
             arbiters: u8::try_from(arbiters).expect("1 or 2"),
             local_builds: u32::try_from(local_builds).expect("at most a u32"),
         }

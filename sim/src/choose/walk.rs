@@ -14,6 +14,7 @@ use super::agenda::{Agenda, Item};
 use super::delays::Delays;
 use super::faults::{still_ends, strike};
 use super::workload::{Granted, Workload};
+use super::{Outcome, WalkReport};
 use crate::check::{Rest, Transition, Violation, check, rest};
 use crate::digest::Digest;
 use crate::draw::{Concern, Draw};
@@ -23,47 +24,24 @@ use crate::world::{ArbiterIndex, Event, Fact, World};
 /// How often a fault that finds nothing to hit is tried again.
 const TRIES_MAX: u32 = 20;
 
-/// What became of a walk.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WalkReport {
-    /// What made it, together with the settings and the protocol.
-    pub seed: u64,
-    /// Events, those of the rest included.
-    pub steps: usize,
-    /// The virtual time at which the faults ended, in microseconds.
-    pub virtual_time_us: u64,
-    /// Of all events.
-    pub digest: Digest,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// All events in order: applied to [`WalkReport::world`], they are the walk.
-    pub schedule: Vec<Event>,
-    /// After each event, the digest so far.
-    pub digests: Vec<Digest>,
-}
-
-/// How a walk ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// All properties held, and it converged.
-    Holds,
-    /// A property is broken.
-    Broken(Violation),
-}
-
 /// Walks once.
+#[must_use]
 pub fn walk(seed: u64, settings: &WalkSettings, protocol: &'static dyn Protocol) -> WalkReport {
     let mut walk = Walk::new(seed, settings, protocol);
-    let outcome = match walk.with_faults(settings.steps_max) {
-        Ok(()) => walk.to_rest(),
+    let survived = walk.with_faults(settings.steps_max);
+    let faults_end = walk.log.schedule.len();
+    let outcome = match survived {
+        Ok(()) => walk.heal_and_rest(),
         Err(violation) => Outcome::Broken(violation),
     };
     WalkReport {
         seed,
+        faults_end,
         steps: walk.log.schedule.len(),
         virtual_time_us: walk.now_us,
         digest: walk.log.digest,
         outcome,
+        setup: walk.world.setup().clone(),
         schedule: walk.log.schedule,
         digests: walk.log.digests,
     }
@@ -105,21 +83,13 @@ impl Walk {
         let draft = settings.draft(&mut wishes, &mut faults);
         let mut workload = Workload::new(wishes, settings.versions);
         let mut agenda = Agenda::default();
-        let names: Vec<Name> = draft
-            .places
-            .iter()
-            .map(|place| place.name.clone())
-            .collect();
+        let names: Vec<Name> = draft.places.iter().map(|place| place.name.clone()).collect();
         for (due_us, wish) in workload.begin(&names, draft.local_builds, settings.span_us) {
             agenda.enter(due_us, Item::Wish(wish));
         }
         for (kind, times) in &draft.faults {
             for number in 0..*times {
-                let fault = Item::Fault {
-                    kind: *kind,
-                    number,
-                    tries: 0,
-                };
+                let fault = Item::Fault { kind: *kind, number, tries: 0 };
                 agenda.enter(faults.below(settings.span_us), fault);
             }
         }
@@ -132,11 +102,7 @@ impl Walk {
             workload,
             schedule: Draw::new(seed, Concern::Schedule),
             faults,
-            log: Log {
-                digest: Digest::new(),
-                schedule: Vec::new(),
-                digests: Vec::new(),
-            },
+            log: Log { digest: Digest::new(), schedule: Vec::new(), digests: Vec::new() },
         }
     }
 
@@ -144,9 +110,7 @@ impl Walk {
     fn with_faults(&mut self, steps_max: usize) -> Result<(), Violation> {
         while self.log.schedule.len() < steps_max {
             let (world, delays, now_us) = (&self.world, &mut self.delays, self.now_us);
-            self.agenda.refresh(world.calm_events(), |event| {
-                now_us + delays.draw(world, event)
-            });
+            self.agenda.refresh(world.calm_events(), |event| now_us + delays.draw(world, event));
             if self.agenda.is_calm() && !self.is_rolling() {
                 break;
             }
@@ -184,24 +148,15 @@ impl Walk {
             Item::Wish(wish) => match self.workload.grant(&self.world, &wish) {
                 Granted::Now(event) => Some(event),
                 Granted::Later => {
-                    self.agenda
-                        .enter(self.now_us + self.span_us / 20, Item::Wish(wish));
+                    self.agenda.enter(self.now_us + self.span_us / 20, Item::Wish(wish));
                     None
                 }
                 Granted::Never => None,
             },
-            Item::Fault {
-                kind,
-                number,
-                tries,
-            } => {
+            Item::Fault { kind, number, tries } => {
                 let Some(strike) = strike(&self.world, kind, &mut self.faults) else {
                     if tries < TRIES_MAX {
-                        let again = Item::Fault {
-                            kind,
-                            number,
-                            tries: tries + 1,
-                        };
+                        let again = Item::Fault { kind, number, tries: tries + 1 };
                         let due_us = self.now_us + self.faults.below(self.span_us / 20);
                         self.agenda.enter(due_us, again);
                     }
@@ -219,15 +174,8 @@ impl Walk {
     fn step(&mut self, event: &Event) -> Result<(), Violation> {
         let before = self.world.clone();
         let mut facts: Vec<Fact> = Vec::new();
-        self.world
-            .apply(event, &mut facts)
-            .expect("the walk picks what is possible");
-        let step = Transition {
-            before: &before,
-            event,
-            facts: &facts,
-            after: &self.world,
-        };
+        self.world.apply(event, &mut facts).expect("the walk picks what is possible");
+        let step = Transition { before: &before, event, facts: &facts, after: &self.world };
         self.log.note(&step);
         check(&step)?;
         for (delay_us, wish) in self.workload.follow(&self.world, &facts) {
@@ -237,7 +185,7 @@ impl Walk {
     }
 
     /// All faults end; calm from here.
-    fn to_rest(&mut self) -> Outcome {
+    fn heal_and_rest(&mut self) -> Outcome {
         if let Err(violation) = self.step(&Event::Heal) {
             return Outcome::Broken(violation);
         }

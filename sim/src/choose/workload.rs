@@ -56,11 +56,7 @@ pub(super) struct Workload {
 
 impl Workload {
     pub(super) fn new(draw: Draw, versions: u8) -> Self {
-        Self {
-            draw,
-            versions,
-            next: BTreeMap::new(),
-        }
+        Self { draw, versions, next: BTreeMap::new() }
     }
 
     /// All wishes that do not follow from what happens, each with the time at which it is due.

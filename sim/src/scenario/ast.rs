@@ -121,10 +121,7 @@ pub enum Header {
 
 /// A line of the body.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(
-    missing_docs,
-    reason = "the fields are the words of the form that each variant names"
-)]
+#[allow(missing_docs, reason = "the fields are the words of the form that each variant names")]
 pub enum Command {
     /// `ask HOST`
     Ask { host: HostRef },
@@ -145,33 +142,15 @@ pub enum Command {
     /// `plan HOST [CHUNK...]`; no chunks: those of the head.
     Plan { host: HostRef, chunks: Vec<String> },
     /// `sign-off HOST CHUNK [failed]`
-    SignOff {
-        host: HostRef,
-        chunk: String,
-        failed: bool,
-    },
+    SignOff { host: HostRef, chunk: String, failed: bool },
     /// `build-ends HOST [of WORK] [failed [REASON...]]`; no work: the build under the grant.
-    BuildEnds {
-        host: HostRef,
-        work: Option<Work>,
-        outcome: BuildOutcome,
-    },
+    BuildEnds { host: HostRef, work: Option<Work>, outcome: BuildOutcome },
     /// `build-stops HOST [of WORK]`
     BuildStops { host: HostRef, work: Option<Work> },
     /// `submit HOST BUILD [parent BUILD] [drains [nothing|restart|stop]]`
-    Submit {
-        host: HostRef,
-        build: String,
-        parent: Option<String>,
-        drains: Option<EndAction>,
-    },
+    Submit { host: HostRef, build: String, parent: Option<String>, drains: Option<EndAction> },
     /// `drain HOST [TERM] [then ACTION] [at-deadline OUTCOME]`
-    Drain {
-        host: HostRef,
-        term: Term,
-        then: EndAction,
-        at_deadline: DeadlineOutcome,
-    },
+    Drain { host: HostRef, term: Term, then: EndAction, at_deadline: DeadlineOutcome },
     /// `undrain HOST`
     Undrain { host: HostRef },
     /// `deadline HOST`
@@ -201,15 +180,9 @@ pub enum Command {
     /// `gone HOST`
     Gone { host: HostRef },
     /// `boot HOST[:VERSION]`; no version: the one it ran last, or that of the head.
-    Boot {
-        name: String,
-        version: Option<String>,
-    },
+    Boot { name: String, version: Option<String> },
     /// `overlap HOST[:VERSION]`
-    Overlap {
-        name: String,
-        version: Option<String>,
-    },
+    Overlap { name: String, version: Option<String> },
     /// `reuse HOST`
     Reuse { host: HostRef },
     /// `suspect HOST`
@@ -219,10 +192,7 @@ pub enum Command {
     /// `reask HOST`
     Reask { host: HostRef },
     /// `fail HOST [REASON...]`
-    Fail {
-        host: HostRef,
-        reason: Option<String>,
-    },
+    Fail { host: HostRef, reason: Option<String> },
     /// `hang HOST`
     Hang { host: HostRef },
     /// `unsigned HOST CHUNK`
@@ -236,18 +206,11 @@ pub enum Command {
     /// `lapse GRANT`
     Lapse { grant: Grant },
     /// `cancel GRANT [again|block] [REASON...]`
-    CancelGrant {
-        grant: Grant,
-        then: CancelThen,
-        reason: Option<String>,
-    },
+    CancelGrant { grant: Grant, then: CancelThen, reason: Option<String> },
     /// `cancel HOST BUILD`
     CancelBuild { host: HostRef, build: String },
     /// `revoke GRANT [REASON...]`
-    Revoke {
-        grant: Grant,
-        reason: Option<String>,
-    },
+    Revoke { grant: Grant, reason: Option<String> },
     /// `retry VERSION GRANT`
     Retry { version: String, grant: Grant },
     /// `heal`
@@ -262,52 +225,32 @@ pub enum Command {
 
 /// What the record's hold is expected to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(
-    missing_docs,
-    reason = "the fields are the words of the form that each variant names"
-)]
+#[allow(missing_docs, reason = "the fields are the words of the form that each variant names")]
 pub enum HoldFact {
     /// `none`
     None,
     /// `Offered(HOST, GRANT)`
     Offered { host: HostRef, grant: Grant },
     /// `Started(HOST, GRANT) [cancelling]`
-    Started {
-        host: HostRef,
-        grant: Grant,
-        cancelling: bool,
-    },
+    Started { host: HostRef, grant: Grant, cancelling: bool },
 }
 
 /// What `expect` says of the world.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(
-    missing_docs,
-    reason = "the fields are the words of the form that each variant names"
-)]
+#[allow(missing_docs, reason = "the fields are the words of the form that each variant names")]
 pub enum Fact {
     /// `hold none|Offered(HOST, GRANT)|Started(HOST, GRANT) [cancelling]`
     Hold(HoldFact),
     /// `gate HOST open|waiting|blocked|unknown`
     Gate { host: HostRef, gate: Gate },
     /// `verdict VERSION none|approved|failed`
-    Verdict {
-        version: String,
-        verdict: VerdictState,
-    },
+    Verdict { version: String, verdict: VerdictState },
     /// `line HOST none|STANDING`; none: the record has no line of it.
-    Line {
-        host: HostRef,
-        standing: Option<Standing>,
-    },
+    Line { host: HostRef, standing: Option<Standing> },
     /// `host HOST STATE`
     Host { host: HostRef, state: HostState },
     /// `said HOST STANDING [GRANT]`
-    Said {
-        host: HostRef,
-        standing: Standing,
-        grant: Option<Grant>,
-    },
+    Said { host: HostRef, standing: Standing, grant: Option<Grant> },
     /// `refused REFUSAL`
     Refused { refusal: String },
     /// `answered REMARK`
@@ -317,24 +260,11 @@ pub enum Fact {
     /// `builders N`
     Builders { count: u32 },
     /// `build HOST BUILD STATE [attempts N]`
-    Build {
-        host: HostRef,
-        build: String,
-        state: BuildState,
-        attempts: Option<u32>,
-    },
+    Build { host: HostRef, build: String, state: BuildState, attempts: Option<u32> },
     /// `workspace HOST BUILD yes|no`
-    Workspace {
-        host: HostRef,
-        build: String,
-        yes: bool,
-    },
+    Workspace { host: HostRef, build: String, yes: bool },
     /// `draining HOST yes|no [then ACTION]`
-    Draining {
-        host: HostRef,
-        yes: bool,
-        then: Option<EndAction>,
-    },
+    Draining { host: HostRef, yes: bool, then: Option<EndAction> },
     /// `drained HOST yes|no`
     Drained { host: HostRef, yes: bool },
     /// `free-slots HOST N`

@@ -63,11 +63,7 @@ impl ParseError {
         diagnostics.sort_by_key(|diagnostic| diagnostic.line);
         let more = diagnostics.len() > DIAGNOSTICS_MAX;
         diagnostics.truncate(DIAGNOSTICS_MAX);
-        Self {
-            name: name.to_owned(),
-            diagnostics,
-            more,
-        }
+        Self { name: name.to_owned(), diagnostics, more }
     }
 
     /// The mistakes in the order of the file, at least one and at most [`DIAGNOSTICS_MAX`].
@@ -91,19 +87,12 @@ impl ParseError {
     /// The mistakes for a terminal, each with its line and a mark below it.
     #[must_use]
     pub fn render(&self, colour: bool) -> String {
-        let renderer = if colour {
-            Renderer::styled()
-        } else {
-            Renderer::plain()
-        };
+        let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
         let each = self.diagnostics.iter();
-        let mut texts: Vec<String> = each
-            .map(|diagnostic| diagnostic.render(&self.name, &renderer))
-            .collect();
+        let mut texts: Vec<String> =
+            each.map(|diagnostic| diagnostic.render(&self.name, &renderer)).collect();
         if self.more {
-            texts.push(format!(
-                "only the first {DIAGNOSTICS_MAX} mistakes are shown"
-            ));
+            texts.push(format!("only the first {DIAGNOSTICS_MAX} mistakes are shown"));
         }
         texts.join("\n\n")
     }
@@ -111,15 +100,10 @@ impl ParseError {
 
 impl Diagnostic {
     fn render(&self, name: &str, renderer: &Renderer) -> String {
-        let label = self
-            .nearest
-            .as_ref()
-            .map(|word| format!("did you mean `{word}`?"));
+        let label = self.nearest.as_ref().map(|word| format!("did you mean `{word}`?"));
         let mark = AnnotationKind::Primary.span(self.span.clone()).label(label);
-        let snippet = Snippet::source(self.text.as_str())
-            .line_start(self.line)
-            .path(name)
-            .annotation(mark);
+        let snippet =
+            Snippet::source(self.text.as_str()).line_start(self.line).path(name).annotation(mark);
         let title = format!("found {}", self.found);
         let mut group = Level::ERROR.primary_title(title).element(snippet);
         group = group.element(Level::HELP.message(wrap(&format!("valid here: {}", self.valid))));

@@ -26,19 +26,11 @@ pub fn event_of(world: &World, command: &Command) -> Result<Option<Event>, NoEve
     let event = match command {
         Command::Ask { host } => Event::Ask(who(host)?),
         Command::Watch { host } => Event::Watch(who(host)?),
-        Command::StandDown { host, after } => Event::StandDown {
-            who: who(host)?,
-            after: *after,
-        },
-        Command::Deliver {
-            link: Link::ToRecord(host, arbiter),
-        } => Event::Deliver {
-            from: who(host)?,
-            to: index(*arbiter),
-        },
-        Command::Deliver {
-            link: Link::FromRecord(_, host),
-        } => Event::Read(who(host)?),
+        Command::StandDown { host, after } => Event::StandDown { who: who(host)?, after: *after },
+        Command::Deliver { link: Link::ToRecord(host, arbiter) } => {
+            Event::Deliver { from: who(host)?, to: index(*arbiter) }
+        }
+        Command::Deliver { link: Link::FromRecord(_, host) } => Event::Read(who(host)?),
         Command::Publish { arbiter } => Event::Publish(index(*arbiter)),
         Command::Repeat { link } => Event::Repeat(wire(world, link)?),
         Command::Stall { target } => Event::Stall(target_of(world, target)?),
@@ -46,73 +38,38 @@ pub fn event_of(world: &World, command: &Command) -> Result<Option<Event>, NoEve
         Command::Plan { host, chunks } => {
             let plan: BTreeSet<Chunk> = chunks.iter().map(|chunk| chunk.as_str().into()).collect();
             let chunks = (!plan.is_empty()).then_some(plan);
-            Event::Plan {
-                who: who(host)?,
-                chunks,
-            }
+            Event::Plan { who: who(host)?, chunks }
         }
-        Command::SignOff {
-            host,
-            chunk,
-            failed,
-        } => Event::SignOff {
-            who: who(host)?,
-            chunk: chunk.as_str().into(),
-            failed: *failed,
-        },
-        Command::BuildEnds {
-            host,
-            work,
-            outcome,
-        } => {
+        Command::SignOff { host, chunk, failed } => {
+            Event::SignOff { who: who(host)?, chunk: chunk.as_str().into(), failed: *failed }
+        }
+        Command::BuildEnds { host, work, outcome } => {
             let who = who(host)?;
             let failed = match outcome {
                 BuildOutcome::Clean => None,
                 BuildOutcome::Failed(reason) => Some(reason_or(reason.as_deref(), "failed")),
             };
-            Event::BuildEnds {
-                who,
-                work: work_of(world, who, work.as_ref())?,
-                failed,
-            }
+            Event::BuildEnds { who, work: work_of(world, who, work.as_ref())?, failed }
         }
         Command::Fail { host, reason } => {
             let who = who(host)?;
             let failed = Some(reason_or(reason.as_deref(), "failed"));
-            Event::BuildEnds {
-                who,
-                work: work_of(world, who, None)?,
-                failed,
-            }
+            Event::BuildEnds { who, work: work_of(world, who, None)?, failed }
         }
         Command::BuildStops { host, work } => {
             let who = who(host)?;
-            Event::BuildStops {
-                who,
-                work: work_of(world, who, work.as_ref())?,
-            }
+            Event::BuildStops { who, work: work_of(world, who, work.as_ref())? }
         }
-        Command::Submit {
-            host,
-            build,
-            parent,
-            drains,
-        } => Event::Submit {
+        Command::Submit { host, build, parent, drains } => Event::Submit {
             who: who(host)?,
             build: build.as_str().into(),
             parent: parent.as_deref().map(BuildId::from),
             drains: drains.map(end_action),
         },
-        Command::CancelBuild { host, build } => Event::CancelBuild {
-            who: who(host)?,
-            build: build.as_str().into(),
-        },
-        Command::Drain {
-            host,
-            term,
-            then,
-            at_deadline,
-        } => Event::Drain {
+        Command::CancelBuild { host, build } => {
+            Event::CancelBuild { who: who(host)?, build: build.as_str().into() }
+        }
+        Command::Drain { host, term, then, at_deadline } => Event::Drain {
             who: who(host)?,
             term: match term {
                 Term::ThisVersion => executor::Term::ThisVersion,
@@ -169,44 +126,31 @@ fn fault(world: &World, command: &Command) -> Result<Option<Event>, NoEvent> {
         Command::Overtake { link } => Event::Overtake(wire(world, link)?),
         Command::Delay { link } => Event::Delay(wire(world, link)?),
         Command::Cut { host } => Event::Cut(who(host)?),
-        Command::Stale { host, behind } => Event::Stale {
-            who: who(host)?,
-            behind: *behind,
-        },
-        Command::Slow { host, factor } => Event::Slow {
-            who: who(host)?,
-            factor: *factor,
-        },
+        Command::Stale { host, behind } => Event::Stale { who: who(host)?, behind: *behind },
+        Command::Slow { host, factor } => Event::Slow { who: who(host)?, factor: *factor },
         Command::Pause { host } => Event::Pause(who(host)?),
         Command::Resume { host } => Event::Resume(who(host)?),
         Command::Crash { host } => Event::Crash(who(host)?),
         Command::Gone { host } => Event::Gone(who(host)?),
-        Command::Boot { name, version } => Event::Boot {
-            name: name.as_str().into(),
-            version: version_of(version.as_deref()),
-        },
-        Command::Overlap { name, version } => Event::Overlap {
-            name: name.as_str().into(),
-            version: version_of(version.as_deref()),
-        },
+        Command::Boot { name, version } => {
+            Event::Boot { name: name.as_str().into(), version: version_of(version.as_deref()) }
+        }
+        Command::Overlap { name, version } => {
+            Event::Overlap { name: name.as_str().into(), version: version_of(version.as_deref()) }
+        }
         Command::Reuse { host } => Event::Reuse(who(host)?),
         Command::Suspect { host } => Event::Suspect(who(host)?),
         Command::Trust { host } => Event::Trust(who(host)?),
         Command::Reask { host } => Event::Reask(who(host)?),
         Command::Hang { host } => Event::Hang(who(host)?),
-        Command::Unsigned { host, chunk } => Event::Unsigned {
-            who: who(host)?,
-            chunk: chunk.as_str().into(),
-        },
+        Command::Unsigned { host, chunk } => {
+            Event::Unsigned { who: who(host)?, chunk: chunk.as_str().into() }
+        }
         Command::ArbiterCrash { arbiter } => Event::ArbiterCrash(index(*arbiter)),
         Command::Conflict { arbiter } => Event::Conflict(index(*arbiter)),
         Command::UnknownCommit { arbiter } => Event::UnknownCommit(index(*arbiter)),
         Command::Lapse { grant } => Event::Lapse(GrantId(grant.0)),
-        Command::CancelGrant {
-            grant,
-            then,
-            reason,
-        } => Event::Cancel {
+        Command::CancelGrant { grant, then, reason } => Event::Cancel {
             grant: GrantId(grant.0),
             then: match then {
                 CancelThen::Again => protocol::Then::Again,
@@ -218,10 +162,9 @@ fn fault(world: &World, command: &Command) -> Result<Option<Event>, NoEvent> {
             grant: GrantId(grant.0),
             reason: reason_or(reason.as_deref(), "by the operator"),
         },
-        Command::Retry { version, grant } => Event::Retry {
-            version: version.as_str().into(),
-            grant: GrantId(grant.0),
-        },
+        Command::Retry { version, grant } => {
+            Event::Retry { version: version.as_str().into(), grant: GrantId(grant.0) }
+        }
         Command::Heal => Event::Heal,
         Command::Ask { .. }
         | Command::Watch { .. }
@@ -251,19 +194,15 @@ fn fault(world: &World, command: &Command) -> Result<Option<Event>, NoEvent> {
 
 /// The process that a command means.
 pub(super) fn find(world: &World, host: &HostRef) -> Result<Who, NoEvent> {
-    world.find(&host.name, host.incarnation).ok_or_else(|| {
-        NoEvent(format!(
-            "no process {host} was ever started; `boot` starts one"
-        ))
-    })
+    world
+        .find(&host.name, host.incarnation)
+        .ok_or_else(|| NoEvent(format!("no process {host} was ever started; `boot` starts one")))
 }
 
 fn step(world: &World, who: Who, words: &[String]) -> Result<Event, NoEvent> {
     let steps = world.steps_of(who);
     let wanted = words.join(" ");
-    let found = steps
-        .iter()
-        .find(|event| wanted.is_empty() || step_words(event) == wanted);
+    let found = steps.iter().find(|event| wanted.is_empty() || step_words(event) == wanted);
     found.cloned().ok_or_else(|| {
         let label = world.label(who);
         let open: Vec<String> = steps.iter().map(step_words).collect();
@@ -271,10 +210,7 @@ fn step(world: &World, who: Who, words: &[String]) -> Result<Event, NoEvent> {
             (_, true) => format!("{label} has no step to take"),
             (true, false) => format!("{label} cannot act now"),
             (false, false) => {
-                format!(
-                    "{label} has no step `{wanted}`; its steps are: {}",
-                    open.join(", ")
-                )
+                format!("{label} has no step `{wanted}`; its steps are: {}", open.join(", "))
             }
         })
     })
@@ -299,10 +235,7 @@ fn work_of(world: &World, who: Who, work: Option<&Work>) -> Result<protocol::Wor
             let mut running = world.process(who).builds.keys();
             let granted = running.find(|work| work.is_granted()).cloned();
             granted.ok_or_else(|| {
-                NoEvent(format!(
-                    "no build under a grant runs on {}",
-                    world.label(who)
-                ))
+                NoEvent(format!("no build under a grant runs on {}", world.label(who)))
             })
         }
     }
@@ -310,14 +243,10 @@ fn work_of(world: &World, who: Who, work: Option<&Work>) -> Result<protocol::Wor
 
 fn wire(world: &World, link: &Link) -> Result<Wire, NoEvent> {
     Ok(match link {
-        Link::ToRecord(host, _) => Wire {
-            who: find(world, host)?,
-            direction: Direction::ToRecord,
-        },
-        Link::FromRecord(_, host) => Wire {
-            who: find(world, host)?,
-            direction: Direction::FromRecord,
-        },
+        Link::ToRecord(host, _) => Wire { who: find(world, host)?, direction: Direction::ToRecord },
+        Link::FromRecord(_, host) => {
+            Wire { who: find(world, host)?, direction: Direction::FromRecord }
+        }
     })
 }
 
@@ -358,38 +287,24 @@ pub fn command_of(world: &World, event: &Event) -> Command {
     match event {
         Event::Ask(who) => Command::Ask { host: host(*who) },
         Event::Watch(who) => Command::Watch { host: host(*who) },
-        Event::StandDown { who, after } => Command::StandDown {
-            host: host(*who),
-            after: *after,
-        },
-        Event::Deliver { from, to } => Command::Deliver {
-            link: Link::ToRecord(host(*from), arbiter(*to)),
-        },
-        Event::Publish(index) => Command::Publish {
-            arbiter: arbiter(*index),
-        },
-        Event::Read(who) => Command::Deliver {
-            link: Link::FromRecord(Arbiter::First, host(*who)),
-        },
-        Event::Repeat(wire) => Command::Repeat {
-            link: link(world, *wire),
-        },
+        Event::StandDown { who, after } => Command::StandDown { host: host(*who), after: *after },
+        Event::Deliver { from, to } => {
+            Command::Deliver { link: Link::ToRecord(host(*from), arbiter(*to)) }
+        }
+        Event::Publish(index) => Command::Publish { arbiter: arbiter(*index) },
+        Event::Read(who) => Command::Deliver { link: Link::FromRecord(Arbiter::First, host(*who)) },
+        Event::Repeat(wire) => Command::Repeat { link: link(world, *wire) },
         Event::Plan { who, chunks } => Command::Plan {
             host: host(*who),
             chunks: chunks.iter().flatten().map(Chunk::to_string).collect(),
         },
         Event::Step { who, .. } => {
             let words = step_words(event).split(' ').map(str::to_owned).collect();
-            Command::Step {
-                host: host(*who),
-                words,
-            }
+            Command::Step { host: host(*who), words }
         }
-        Event::SignOff { who, chunk, failed } => Command::SignOff {
-            host: host(*who),
-            chunk: chunk.to_string(),
-            failed: *failed,
-        },
+        Event::SignOff { who, chunk, failed } => {
+            Command::SignOff { host: host(*who), chunk: chunk.to_string(), failed: *failed }
+        }
         Event::BuildEnds { who, work, failed } => Command::BuildEnds {
             host: host(*who),
             work: Some(work_ref(work)),
@@ -397,31 +312,19 @@ pub fn command_of(world: &World, event: &Event) -> Command {
                 BuildOutcome::Failed(Some(reason.to_string()))
             }),
         },
-        Event::BuildStops { who, work } => Command::BuildStops {
-            host: host(*who),
-            work: Some(work_ref(work)),
-        },
-        Event::Submit {
-            who,
-            build,
-            parent,
-            drains,
-        } => Command::Submit {
+        Event::BuildStops { who, work } => {
+            Command::BuildStops { host: host(*who), work: Some(work_ref(work)) }
+        }
+        Event::Submit { who, build, parent, drains } => Command::Submit {
             host: host(*who),
             build: build.to_string(),
             parent: parent.as_ref().map(BuildId::to_string),
             drains: drains.map(end_word),
         },
-        Event::CancelBuild { who, build } => Command::CancelBuild {
-            host: host(*who),
-            build: build.to_string(),
-        },
-        Event::Drain {
-            who,
-            term,
-            end,
-            at_deadline,
-        } => Command::Drain {
+        Event::CancelBuild { who, build } => {
+            Command::CancelBuild { host: host(*who), build: build.to_string() }
+        }
+        Event::Drain { who, term, end, at_deadline } => Command::Drain {
             host: host(*who),
             term: match term {
                 executor::Term::ThisVersion => Term::ThisVersion,
@@ -436,33 +339,15 @@ pub fn command_of(world: &World, event: &Event) -> Command {
         },
         Event::Undrain(who) => Command::Undrain { host: host(*who) },
         Event::Deadline(who) => Command::Deadline { host: host(*who) },
-        Event::Stall(target) => Command::Stall {
-            target: target_ref(world, *target),
-        },
-        Event::Flow(target) => Command::Flow {
-            target: target_ref(world, *target),
-        },
-        Event::Lose(wire) => Command::Lose {
-            link: link(world, *wire),
-        },
-        Event::Double(wire) => Command::Double {
-            link: link(world, *wire),
-        },
-        Event::Overtake(wire) => Command::Overtake {
-            link: link(world, *wire),
-        },
-        Event::Delay(wire) => Command::Delay {
-            link: link(world, *wire),
-        },
+        Event::Stall(target) => Command::Stall { target: target_ref(world, *target) },
+        Event::Flow(target) => Command::Flow { target: target_ref(world, *target) },
+        Event::Lose(wire) => Command::Lose { link: link(world, *wire) },
+        Event::Double(wire) => Command::Double { link: link(world, *wire) },
+        Event::Overtake(wire) => Command::Overtake { link: link(world, *wire) },
+        Event::Delay(wire) => Command::Delay { link: link(world, *wire) },
         Event::Cut(who) => Command::Cut { host: host(*who) },
-        Event::Stale { who, behind } => Command::Stale {
-            host: host(*who),
-            behind: *behind,
-        },
-        Event::Slow { who, factor } => Command::Slow {
-            host: host(*who),
-            factor: *factor,
-        },
+        Event::Stale { who, behind } => Command::Stale { host: host(*who), behind: *behind },
+        Event::Slow { who, factor } => Command::Slow { host: host(*who), factor: *factor },
         Event::Pause(who) => Command::Pause { host: host(*who) },
         Event::Resume(who) => Command::Resume { host: host(*who) },
         Event::Crash(who) => Command::Crash { host: host(*who) },
@@ -480,27 +365,14 @@ pub fn command_of(world: &World, event: &Event) -> Command {
         Event::Trust(who) => Command::Trust { host: host(*who) },
         Event::Reask(who) => Command::Reask { host: host(*who) },
         Event::Hang(who) => Command::Hang { host: host(*who) },
-        Event::Unsigned { who, chunk } => Command::Unsigned {
-            host: host(*who),
-            chunk: chunk.to_string(),
-        },
-        Event::ArbiterCrash(index) => Command::ArbiterCrash {
-            arbiter: arbiter(*index),
-        },
-        Event::Conflict(index) => Command::Conflict {
-            arbiter: arbiter(*index),
-        },
-        Event::UnknownCommit(index) => Command::UnknownCommit {
-            arbiter: arbiter(*index),
-        },
-        Event::Lapse(grant) => Command::Lapse {
-            grant: Grant(grant.0),
-        },
-        Event::Cancel {
-            grant,
-            then,
-            reason,
-        } => Command::CancelGrant {
+        Event::Unsigned { who, chunk } => {
+            Command::Unsigned { host: host(*who), chunk: chunk.to_string() }
+        }
+        Event::ArbiterCrash(index) => Command::ArbiterCrash { arbiter: arbiter(*index) },
+        Event::Conflict(index) => Command::Conflict { arbiter: arbiter(*index) },
+        Event::UnknownCommit(index) => Command::UnknownCommit { arbiter: arbiter(*index) },
+        Event::Lapse(grant) => Command::Lapse { grant: Grant(grant.0) },
+        Event::Cancel { grant, then, reason } => Command::CancelGrant {
             grant: Grant(grant.0),
             then: match then {
                 protocol::Then::Again => CancelThen::Again,
@@ -508,14 +380,12 @@ pub fn command_of(world: &World, event: &Event) -> Command {
             },
             reason: Some(reason.to_string()),
         },
-        Event::Revoke { grant, reason } => Command::Revoke {
-            grant: Grant(grant.0),
-            reason: Some(reason.to_string()),
-        },
-        Event::Retry { version, grant } => Command::Retry {
-            version: version.to_string(),
-            grant: Grant(grant.0),
-        },
+        Event::Revoke { grant, reason } => {
+            Command::Revoke { grant: Grant(grant.0), reason: Some(reason.to_string()) }
+        }
+        Event::Retry { version, grant } => {
+            Command::Retry { version: version.to_string(), grant: Grant(grant.0) }
+        }
         Event::Heal => Command::Heal,
     }
 }
@@ -524,10 +394,7 @@ fn host_ref(world: &World, who: Who) -> HostRef {
     let process = world.process(who);
     let newest = world.newest(&process.name) == Some(who);
     let incarnation = (!newest).then(|| process.host.id().incarnation.0);
-    HostRef {
-        name: Name::to_string(&process.name),
-        incarnation,
-    }
+    HostRef { name: Name::to_string(&process.name), incarnation }
 }
 
 fn work_ref(work: &protocol::Work) -> Work {
@@ -553,11 +420,7 @@ fn target_ref(world: &World, target: WorldTarget) -> Target {
 }
 
 fn arbiter(index: ArbiterIndex) -> Arbiter {
-    if index.0 == 0 {
-        Arbiter::First
-    } else {
-        Arbiter::Second
-    }
+    if index.0 == 0 { Arbiter::First } else { Arbiter::Second }
 }
 
 fn end_word(end: protocol::EndAction) -> EndAction {

@@ -18,9 +18,7 @@ pub(super) fn found(world: &World, last: &[Fact], expected: &Expected) -> Result
         Expected::Hold(hold) => is_hold(world, hold),
         Expected::Gate { host, gate } => {
             let found = process(world, host)?.host.gate();
-            same(gate_word(&found) == *gate, || {
-                format!("the gate is {found}")
-            })
+            same(gate_word(&found) == *gate, || format!("the gate is {found}"))
         }
         Expected::Verdict { version, verdict } => {
             let found = world.committed().verdict(&version.as_str().into());
@@ -48,54 +46,35 @@ pub(super) fn found(world: &World, last: &[Fact], expected: &Expected) -> Result
                 Life::Exited => "it has ended".into(),
             })
         }
-        Expected::Said {
-            host,
-            standing,
-            grant,
-        } => {
+        Expected::Said { host, standing, grant } => {
             let found = process(world, host)?.host.statement();
             let is = found.as_ref().is_some_and(|found| {
                 standing_word(&found.standing) == *standing
                     && grant.is_none_or(|grant| found.standing.grant() == Some(GrantId(grant.0)))
             });
-            same(is, || {
-                found.map_or_else(|| "it has said nothing".into(), |s| s.to_string())
-            })
+            same(is, || found.map_or_else(|| "it has said nothing".into(), |s| s.to_string()))
         }
         Expected::Refused { refusal } => was_refused(last, refusal),
         Expected::Answered { remark } => was_answered(last, &remark.to_string()),
         Expected::Building { host, yes } => {
-            let builds = process(world, host)?
-                .builds
-                .keys()
-                .any(RealWork::is_granted);
+            let builds = process(world, host)?.builds.keys().any(RealWork::is_granted);
             same(builds == *yes, || {
-                if builds {
-                    "a build runs".into()
-                } else {
-                    "no build runs".into()
-                }
+                if builds { "a build runs".into() } else { "no build runs".into() }
             })
         }
         Expected::Builders { count } => {
             let builds = |process: &Process| process.builds.keys().any(RealWork::is_granted);
             let builders = world.processes().filter(|(_, process)| builds(process));
             let found: Vec<String> = builders.map(|(who, _)| world.label(who)).collect();
-            same(found.len() == *count as usize, || {
-                format!("{} build: {found:?}", found.len())
-            })
+            same(found.len() == *count as usize, || format!("{} build: {found:?}", found.len()))
         }
         Expected::Offers { count } => {
             let found = world.committed().next_grant().0 - 1;
-            same(found == u64::from(*count), || {
-                format!("{found} grants were given")
-            })
+            same(found == u64::from(*count), || format!("{found} grants were given"))
         }
         Expected::Converged => {
             let stuck = world.stuck();
-            same(stuck.is_empty(), || {
-                join(stuck.into_iter().map(|stuck| stuck.0))
-            })
+            same(stuck.is_empty(), || join(stuck.into_iter().map(|stuck| stuck.0)))
         }
         Expected::Stuck => same(!world.is_converged(), || "it has converged".into()),
         Expected::Build { .. }
@@ -109,12 +88,7 @@ pub(super) fn found(world: &World, last: &[Fact], expected: &Expected) -> Result
 
 fn is_in_executor(world: &World, expected: &Expected) -> Result<(), String> {
     match expected {
-        Expected::Build {
-            host,
-            build,
-            state,
-            attempts,
-        } => {
+        Expected::Build { host, build, state, attempts } => {
             let process = process(world, host)?;
             is_build(process, build, *state, *attempts)
         }
@@ -122,12 +96,7 @@ fn is_in_executor(world: &World, expected: &Expected) -> Result<(), String> {
             let work = RealWork::Local(build.as_str().into());
             let prepared = process(world, host)?.workspaces.contains(&work);
             same(prepared == *yes, || {
-                if prepared {
-                    "a workspace was prepared"
-                } else {
-                    "none was prepared"
-                }
-                .into()
+                if prepared { "a workspace was prepared" } else { "none was prepared" }.into()
             })
         }
         Expected::Draining { host, yes, then } => {
@@ -138,11 +107,7 @@ fn is_in_executor(world: &World, expected: &Expected) -> Result<(), String> {
                 drain.map_or_else(
                     || "no drain is in force".into(),
                     |drain| {
-                        format!(
-                            "the drain {} is in force, then {}",
-                            drain.id,
-                            end_word(drain.end)
-                        )
+                        format!("the drain {} is in force, then {}", drain.id, end_word(drain.end))
                     },
                 )
             })
@@ -150,12 +115,7 @@ fn is_in_executor(world: &World, expected: &Expected) -> Result<(), String> {
         Expected::Drained { host, yes } => {
             let drained = process(world, host)?.host.is_drained();
             same(drained == *yes, || {
-                if drained {
-                    "it is drained"
-                } else {
-                    "it is not drained"
-                }
-                .into()
+                if drained { "it is drained" } else { "it is not drained" }.into()
             })
         }
         Expected::FreeSlots { host, count } => {
@@ -169,9 +129,7 @@ fn is_in_executor(world: &World, expected: &Expected) -> Result<(), String> {
                 Waiter::Candidate => None,
             });
             let found: Vec<String> = waiting.collect();
-            same(found == *builds, || {
-                format!("in the queue: {}", join(found.iter().cloned()))
-            })
+            same(found == *builds, || format!("in the queue: {}", join(found.iter().cloned())))
         }
         Expected::Hold(_)
         | Expected::Gate { .. }
@@ -203,18 +161,12 @@ fn is_hold(world: &World, expected: &HoldFact) -> Result<(), String> {
         HoldFact::Offered { host, grant } => {
             hold.is_some_and(|hold| !hold.is_started()) && is(host, grant.0)
         }
-        HoldFact::Started {
-            host,
-            grant,
-            cancelling,
-        } => {
+        HoldFact::Started { host, grant, cancelling } => {
             hold.is_some_and(|hold| hold.is_started() && hold.is_cancelling() == *cancelling)
                 && is(host, grant.0)
         }
     };
-    same(holds, || {
-        hold.map_or_else(|| "nobody holds".into(), |hold| world.hold_label(hold))
-    })
+    same(holds, || hold.map_or_else(|| "nobody holds".into(), |hold| world.hold_label(hold)))
 }
 
 /// A hold of an identity that its process has given up since.
@@ -250,11 +202,8 @@ fn is_build(
 ) -> Result<(), String> {
     let work = RealWork::Local(BuildId::from(build));
     let executor = process.host.executor();
-    let entry = if process.lives() {
-        executor.entry(&work)
-    } else {
-        process.ledger.entries.get(&work)
-    };
+    let entry =
+        if process.lives() { executor.entry(&work) } else { process.ledger.entries.get(&work) };
     let found = match entry.map(|entry| &entry.state) {
         None => BuildState::None,
         Some(protocol::BuildState::Pending) => BuildState::Pending,
@@ -264,10 +213,9 @@ fn is_build(
         Some(protocol::BuildState::Cancelled) => BuildState::Cancelled,
     };
     let made = entry.map_or(0, |entry| entry.attempts);
-    same(
-        found == state && attempts.is_none_or(|wanted| wanted == made),
-        || format!("it is {found} after {made} attempts"),
-    )
+    same(found == state && attempts.is_none_or(|wanted| wanted == made), || {
+        format!("it is {found} after {made} attempts")
+    })
 }
 
 fn was_refused(last: &[Fact], wanted: &str) -> Result<(), String> {
@@ -293,9 +241,7 @@ fn was_answered(last: &[Fact], wanted: &str) -> Result<(), String> {
 }
 
 fn process<'a>(world: &'a World, host: &HostRef) -> Result<&'a Process, String> {
-    find(world, host)
-        .map(|who| world.process(who))
-        .map_err(|error| error.to_string())
+    find(world, host).map(|who| world.process(who)).map_err(|error| error.to_string())
 }
 
 fn same(holds: bool, found: impl FnOnce() -> String) -> Result<(), String> {
@@ -304,11 +250,7 @@ fn same(holds: bool, found: impl FnOnce() -> String) -> Result<(), String> {
 
 fn join(words: impl IntoIterator<Item = String>) -> String {
     let words: Vec<String> = words.into_iter().collect();
-    if words.is_empty() {
-        "none".into()
-    } else {
-        words.join("; ")
-    }
+    if words.is_empty() { "none".into() } else { words.join("; ") }
 }
 
 fn gate_word(gate: &RealGate) -> Gate {

@@ -41,11 +41,7 @@ impl Line {
     /// command; it is not empty.
     #[must_use]
     pub const fn new(content: Content, comment: Option<String>, span: Span) -> Self {
-        Self {
-            content,
-            comment,
-            span,
-        }
+        Self { content, comment, span }
     }
 
     /// What the line says.

@@ -98,11 +98,7 @@ impl Scenario {
     #[must_use]
     pub fn from_lines(title: impl Into<String>, lines: Vec<Line>) -> Self {
         let setup = Setup::from_headers(lines.iter().filter_map(Line::header));
-        Self {
-            title: title.into(),
-            lines,
-            setup,
-        }
+        Self { title: title.into(), lines, setup }
     }
 
     /// A scenario from its parts: prose (each begins with an upper-case letter), the headers that
@@ -141,8 +137,6 @@ impl Scenario {
 
     /// The commands in order, each with its place.
     pub fn commands(&self) -> impl Iterator<Item = (Span, &Command)> {
-        self.lines
-            .iter()
-            .filter_map(|line| Some((line.span(), line.command()?)))
+        self.lines.iter().filter_map(|line| Some((line.span(), line.command()?)))
     }
 }

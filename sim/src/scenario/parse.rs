@@ -26,9 +26,7 @@ impl Scenario {
         }
         let source = Source::new(text);
         let reader = Reader::new(source.names(variants));
-        reader
-            .read(&source)
-            .map_err(|diagnostics| ParseError::new(name, diagnostics))
+        reader.read(&source).map_err(|diagnostics| ParseError::new(name, diagnostics))
     }
 
     /// As [`Scenario::parse`], of bytes that may be no text at all.
@@ -41,12 +39,7 @@ impl Scenario {
             Ok(text) => Self::parse(name, text, variants),
             Err(error) => {
                 let at = error.valid_up_to();
-                Err(binary(
-                    name,
-                    bytes,
-                    at,
-                    &format!("a byte 0x{:02x}", bytes[at]),
-                ))
+                Err(binary(name, bytes, at, &format!("a byte 0x{:02x}", bytes[at])))
             }
         }
     }
@@ -57,10 +50,8 @@ impl Scenario {
     /// What the system says of the file, or its mistakes.
     pub fn load(path: impl AsRef<Path>, variants: &[&str]) -> Result<Self, LoadError> {
         let path = path.as_ref();
-        let bytes = read_bounded(path).map_err(|source| LoadError::Read {
-            path: path.to_owned(),
-            source,
-        })?;
+        let bytes = read_bounded(path)
+            .map_err(|source| LoadError::Read { path: path.to_owned(), source })?;
         let name = path.display().to_string();
         Ok(Self::parse_bytes(&name, &bytes, variants)?)
     }
@@ -79,26 +70,17 @@ fn refuse_too_long(name: &str, bytes: usize) -> Result<(), ParseError> {
         return Ok(());
     }
     let found = format!("a file of more than {FILE_BYTES_MAX} bytes");
-    Err(ParseError::new(
-        name,
-        vec![whole_file(1, 1, found, "a file of at most 1 MiB")],
-    ))
+    Err(ParseError::new(name, vec![whole_file(1, 1, found, "a file of at most 1 MiB")]))
 }
 
 /// A file that is no text, because of the byte at `at`.
 fn binary(name: &str, bytes: &[u8], at: usize, found: &str) -> ParseError {
     let before = &bytes[..at];
     let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-    let start = before
-        .iter()
-        .rposition(|byte| *byte == b'\n')
-        .map_or(0, |at| at + 1);
+    let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     let column = String::from_utf8_lossy(&before[start..]).chars().count() + 1;
     let found = format!("{found} at offset {at}: this is no text");
-    ParseError::new(
-        name,
-        vec![whole_file(line, column, found, "a text in UTF-8")],
-    )
+    ParseError::new(name, vec![whole_file(line, column, found, "a text in UTF-8")])
 }
 
 fn whole_file(line: usize, column: usize, found: String, valid: &str) -> Diagnostic {
@@ -211,10 +193,7 @@ impl<'a> Reader<'a> {
             self.report(raw, unknown_word(first, self.part));
         } else if self.part == Part::Body {
             let problem = first.problem("a command");
-            self.report(
-                raw,
-                problem.note("a header stands before the first command"),
-            );
+            self.report(raw, problem.note("a header stands before the first command"));
         } else {
             self.header(raw, first.text);
         }
@@ -281,9 +260,7 @@ impl<'a> Reader<'a> {
                 }
             });
             let is_word = |text: &str| {
-                text.split_whitespace()
-                    .next()
-                    .is_some_and(|first| first.to_lowercase() == word)
+                text.split_whitespace().next().is_some_and(|first| first.to_lowercase() == word)
             };
             if let Some((line, _)) = prose.find(|(_, text)| is_word(text)) {
                 let note = format!("line {line} is prose: it begins with an upper-case letter");
@@ -314,20 +291,12 @@ fn is_known(word: &str) -> bool {
 
 fn unknown_word(word: Token<'_>, part: Part) -> Problem {
     let headers = vocabulary::headers().map(|entry| entry.word());
-    let headers: Vec<&str> = if part == Part::Body {
-        vec![]
-    } else {
-        headers.collect()
-    };
+    let headers: Vec<&str> = if part == Part::Body { vec![] } else { headers.collect() };
     let verbs: Vec<&str> = vocabulary::verbs().map(|entry| entry.word()).collect();
     let valid = match part {
         Part::Body => format!("a command: {}", list(&verbs)),
         Part::Prose | Part::Headers => {
-            format!(
-                "a header: {}; or a command: {}",
-                list(&headers),
-                list(&verbs)
-            )
+            format!("a header: {}; or a command: {}", list(&headers), list(&verbs))
         }
     };
     let mut problem = word.problem(valid).near(headers.into_iter().chain(verbs));
@@ -353,9 +322,5 @@ fn unknown_word(word: Token<'_>, part: Part) -> Problem {
 
 /// A comment without the space that sets it off.
 fn comment_text(behind: &str) -> String {
-    behind
-        .strip_prefix(' ')
-        .unwrap_or(behind)
-        .trim_end()
-        .to_owned()
+    behind.strip_prefix(' ').unwrap_or(behind).trim_end().to_owned()
 }

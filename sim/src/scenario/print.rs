@@ -12,11 +12,7 @@ use super::{
 impl Display for Scenario {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         writeln!(f, "# {}", self.title())?;
-        let variants = self
-            .setup()
-            .endings
-            .iter()
-            .map(|(variant, _)| variant.chars().count());
+        let variants = self.setup().endings.iter().map(|(variant, _)| variant.chars().count());
         let variant_width = variants.max().unwrap_or(0);
         for line in self.lines() {
             let text = match line.content() {
@@ -142,27 +138,15 @@ impl Display for Command {
             | Self::Conflict { arbiter }
             | Self::UnknownCommit { arbiter } => write_unless(f, " ", arbiter, &Arbiter::First),
             Self::StandDown { host, after } => write!(f, " {host}{}", if_set(*after, " after")),
-            Self::Plan {
-                host,
-                chunks: words,
-            }
-            | Self::Step { host, words } => {
+            Self::Plan { host, chunks: words } | Self::Step { host, words } => {
                 write!(f, " {host}")?;
                 words.iter().try_for_each(|word| write!(f, " {word}"))
             }
-            Self::SignOff {
-                host,
-                chunk,
-                failed,
-            } => {
+            Self::SignOff { host, chunk, failed } => {
                 write!(f, " {host} {chunk}{}", if_set(*failed, " failed"))
             }
             Self::Unsigned { host, chunk } => write!(f, " {host} {chunk}"),
-            Self::BuildEnds {
-                host,
-                work,
-                outcome,
-            } => {
+            Self::BuildEnds { host, work, outcome } => {
                 write!(f, " {host}")?;
                 write_some(f, " of ", work.as_ref())?;
                 write!(f, "{outcome}")
@@ -171,41 +155,19 @@ impl Display for Command {
                 write!(f, " {host}")?;
                 write_some(f, " of ", work.as_ref())
             }
-            Self::Submit {
-                host,
-                build,
-                parent,
-                drains,
-            } => {
+            Self::Submit { host, build, parent, drains } => {
                 write!(f, " {host} {build}")?;
                 write_some(f, " parent ", parent.as_ref())?;
                 f.write_str(if_set(drains.is_some(), " drains"))?;
-                write_unless(
-                    f,
-                    " ",
-                    &drains.unwrap_or(EndAction::Nothing),
-                    &EndAction::Nothing,
-                )
+                write_unless(f, " ", &drains.unwrap_or(EndAction::Nothing), &EndAction::Nothing)
             }
-            Self::Drain {
-                host,
-                term,
-                then,
-                at_deadline,
-            } => {
+            Self::Drain { host, term, then, at_deadline } => {
                 write!(f, " {host}")?;
                 write_unless(f, " ", term, &Term::UntilUndrained)?;
                 write_unless(f, " then ", then, &EndAction::Nothing)?;
                 write_unless(f, " at-deadline ", at_deadline, &DeadlineOutcome::Report)
             }
-            Self::Stale {
-                host,
-                behind: number,
-            }
-            | Self::Slow {
-                host,
-                factor: number,
-            } => {
+            Self::Stale { host, behind: number } | Self::Slow { host, factor: number } => {
                 write!(f, " {host} {number}")
             }
             Self::Boot { name, version } | Self::Overlap { name, version } => {
@@ -217,11 +179,7 @@ impl Display for Command {
                 write_some(f, " ", reason.as_ref())
             }
             Self::Lapse { grant } => write!(f, " {grant}"),
-            Self::CancelGrant {
-                grant,
-                then,
-                reason,
-            } => {
+            Self::CancelGrant { grant, then, reason } => {
                 write!(f, " {grant}")?;
                 // With a reason the word is needed: the reason itself might begin with it.
                 if *then != CancelThen::Block || reason.is_some() {
@@ -251,20 +209,10 @@ impl Display for Fact {
             Self::Hold(hold) => write!(f, "hold {hold}"),
             Self::Gate { host, gate } => write!(f, "gate {host} {gate}"),
             Self::Verdict { version, verdict } => write!(f, "verdict {version} {verdict}"),
-            Self::Line {
-                host,
-                standing: None,
-            } => write!(f, "line {host} none"),
-            Self::Line {
-                host,
-                standing: Some(standing),
-            } => write!(f, "line {host} {standing}"),
+            Self::Line { host, standing: None } => write!(f, "line {host} none"),
+            Self::Line { host, standing: Some(standing) } => write!(f, "line {host} {standing}"),
             Self::Host { host, state } => write!(f, "host {host} {state}"),
-            Self::Said {
-                host,
-                standing,
-                grant,
-            } => {
+            Self::Said { host, standing, grant } => {
                 write!(f, "said {host} {standing}")?;
                 write_some(f, " ", grant.as_ref())
             }
@@ -272,12 +220,7 @@ impl Display for Fact {
             Self::Answered { remark } => write!(f, "answered {remark}"),
             Self::Building { host, yes } => write!(f, "building {host} {}", yes_no(*yes)),
             Self::Builders { count } => write!(f, "builders {count}"),
-            Self::Build {
-                host,
-                build,
-                state,
-                attempts,
-            } => {
+            Self::Build { host, build, state, attempts } => {
                 write!(f, "build {host} {build} {state}")?;
                 write_some(f, " attempts ", attempts.as_ref())
             }
@@ -304,16 +247,8 @@ impl Display for HoldFact {
         match self {
             Self::None => f.write_str("none"),
             Self::Offered { host, grant } => write!(f, "Offered({host}, {grant})"),
-            Self::Started {
-                host,
-                grant,
-                cancelling,
-            } => {
-                write!(
-                    f,
-                    "Started({host}, {grant}){}",
-                    if_set(*cancelling, " cancelling")
-                )
+            Self::Started { host, grant, cancelling } => {
+                write!(f, "Started({host}, {grant}){}", if_set(*cancelling, " cancelling"))
             }
         }
     }

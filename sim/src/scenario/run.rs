@@ -110,10 +110,7 @@ pub fn run(scenario: &Scenario, protocol: &'static dyn Protocol) -> Run {
         expected: scenario.setup().ending(protocol.name()),
         ended: script
             .broken
-            .map_or(Ended::Holds, |(line, violation)| Ended::Breaks {
-                line,
-                violation,
-            }),
+            .map_or(Ended::Holds, |(line, violation)| Ended::Breaks { line, violation }),
         failures: script.failures,
         stale: script.stale,
         trace: script.trace,
@@ -174,19 +171,11 @@ impl Script {
             Content::Command(command) => {
                 let comment = line.comment().map(|text| format!("  # {text}"));
                 let text = format!("{command}{}", comment.unwrap_or_default());
-                self.trace.entries.push(Entry {
-                    line: number,
-                    text,
-                    consequences: vec![],
-                });
+                self.trace.entries.push(Entry { line: number, text, consequences: vec![] });
                 return self.command(command, number);
             }
         };
-        self.trace.entries.push(Entry {
-            line: number,
-            text,
-            consequences: vec![],
-        });
+        self.trace.entries.push(Entry { line: number, text, consequences: vec![] });
         true
     }
 
@@ -233,15 +222,8 @@ impl Script {
 
     fn next_to_follow(&self) -> Option<Event> {
         let quick = |who: &Who| self.world.process(*who).slow <= 1;
-        let whos: Vec<Who> = self
-            .world
-            .processes()
-            .map(|(who, _)| who)
-            .filter(quick)
-            .collect();
-        let step = whos
-            .into_iter()
-            .find_map(|who| self.world.steps_of(who).into_iter().next());
+        let whos: Vec<Who> = self.world.processes().map(|(who, _)| who).filter(quick).collect();
+        let step = whos.into_iter().find_map(|who| self.world.steps_of(who).into_iter().next());
         let mut arbiters = self.world.arbiters();
         let publishes = arbiters.find(|(_, arbiter)| arbiter.unpublished && !arbiter.stalled);
         step.or_else(|| publishes.map(|(index, _): (ArbiterIndex, _)| Event::Publish(index)))
@@ -260,13 +242,7 @@ impl Script {
             }
         }
         let why = format!("after {CALM_MAX} calm steps it still goes on");
-        self.note_broken(
-            line,
-            Violation {
-                property: Property::NoLivelock,
-                why,
-            },
-        );
+        self.note_broken(line, Violation { property: Property::NoLivelock, why });
     }
 
     /// One atomic step: applied, judged, told. Says whether all properties held.
@@ -274,23 +250,14 @@ impl Script {
         let before = self.world.clone();
         let name = before.name_of(event);
         let mut facts = Vec::new();
-        self.world
-            .apply(event, &mut facts)
-            .expect("the event was permitted");
+        self.world.apply(event, &mut facts).expect("the event was permitted");
         self.steps += 1;
         self.digest.step(&name, &before, &self.world);
         self.tell(&facts);
-        let step = Transition {
-            before: &before,
-            event,
-            facts: &facts,
-            after: &self.world,
-        };
+        let step = Transition { before: &before, event, facts: &facts, after: &self.world };
         let judged = check::check(&step);
         self.last.extend(facts);
-        judged
-            .map_err(|violation| self.note_broken(line, violation))
-            .is_ok()
+        judged.map_err(|violation| self.note_broken(line, violation)).is_ok()
     }
 
     /// On the way to rest only what changes something is told.
@@ -315,11 +282,7 @@ impl Script {
             Ok(()) => self.say("yes".to_owned()),
             Err(found) => {
                 self.say(format!("NO: {found}"));
-                self.failures.push(Failure {
-                    line,
-                    expected: fact.to_string(),
-                    found,
-                });
+                self.failures.push(Failure { line, expected: fact.to_string(), found });
             }
         }
     }
@@ -335,11 +298,7 @@ impl Script {
     fn note_stale(&mut self, command: &Command, why: String, line: usize) -> bool {
         self.last.clear();
         self.say(format!("cannot happen: {why}"));
-        self.stale.push(Stale {
-            line,
-            command: command.to_string(),
-            why,
-        });
+        self.stale.push(Stale { line, command: command.to_string(), why });
         self.protocol.breaks().is_some()
     }
 
@@ -358,11 +317,7 @@ impl Script {
             return;
         }
         let text = "(the end: heal, rest)".to_owned();
-        self.trace.entries.push(Entry {
-            line: 0,
-            text,
-            consequences: vec![],
-        });
+        self.trace.entries.push(Entry { line: 0, text, consequences: vec![] });
         self.step(&Event::Heal, line);
         self.go_calmly(line);
         if self.broken.is_some() {
@@ -374,13 +329,7 @@ impl Script {
         }
         let stuck: Vec<String> = stuck.into_iter().map(|stuck| stuck.0).collect();
         let why = stuck.join("; ");
-        self.note_broken(
-            line,
-            Violation {
-                property: Property::NoWedge,
-                why,
-            },
-        );
+        self.note_broken(line, Violation { property: Property::NoWedge, why });
     }
 
     fn say(&mut self, text: String) {
@@ -401,11 +350,7 @@ fn setup_of(scenario: &Scenario, protocol: &'static dyn Protocol) -> Setup {
     });
     Setup {
         places: places.collect(),
-        chunks: setup
-            .chunks
-            .iter()
-            .map(|chunk| chunk.as_str().into())
-            .collect(),
+        chunks: setup.chunks.iter().map(|chunk| chunk.as_str().into()).collect(),
         arbiters: if setup.arbiters == 2 { 2 } else { 1 },
         protocol,
     }

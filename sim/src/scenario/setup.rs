@@ -64,20 +64,14 @@ impl Setup {
             self.hosts
                 .iter()
                 .filter(|host| host.booted == booted)
-                .map(|host| HostVersion {
-                    name: host.name.clone(),
-                    version: host.version.clone(),
-                })
+                .map(|host| HostVersion { name: host.name.clone(), version: host.version.clone() })
                 .collect()
         };
         let numbers = |default, number: fn(&HostSetup) -> u32| -> Vec<HostNumber> {
             self.hosts
                 .iter()
                 .filter(|host| number(host) != default)
-                .map(|host| HostNumber {
-                    name: host.name.clone(),
-                    number: number(host),
-                })
+                .map(|host| HostNumber { name: host.name.clone(), number: number(host) })
                 .collect()
         };
         let pinned = self.hosts.iter().filter(|host| host.pinned);
@@ -96,10 +90,12 @@ impl Setup {
         if self.single_steps {
             headers.push(Header::SingleSteps);
         }
-        headers.extend(self.endings.iter().map(|(variant, ending)| Header::Under {
-            variant: variant.clone(),
-            ending: *ending,
-        }));
+        headers.extend(
+            self.endings.iter().map(|(variant, ending)| Header::Under {
+                variant: variant.clone(),
+                ending: *ending,
+            }),
+        );
         headers
     }
 
@@ -112,10 +108,7 @@ impl Setup {
     /// The ending that the head demands under `variant`; none if the scenario is not about it.
     #[must_use]
     pub fn ending(&self, variant: &str) -> Option<Ending> {
-        self.endings
-            .iter()
-            .find(|(name, _)| name == variant)
-            .map(|(_, ending)| *ending)
+        self.endings.iter().find(|(name, _)| name == variant).map(|(_, ending)| *ending)
     }
 
     fn add_hosts(&mut self, header: &Header, booted: bool) {

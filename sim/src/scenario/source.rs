@@ -41,11 +41,7 @@ impl<'a> Raw<'a> {
     pub(super) fn span(self) -> Span {
         let trimmed = self.text.trim();
         let start = self.offset + self.text.len() - self.text.trim_start().len();
-        Span {
-            line: self.number,
-            start,
-            end: start + trimmed.len(),
-        }
+        Span { line: self.number, start, end: start + trimmed.len() }
     }
 
     pub(super) fn is_too_long(self) -> bool {
@@ -53,14 +49,7 @@ impl<'a> Raw<'a> {
     }
 
     pub(super) fn diagnostic(self, problem: Problem) -> Diagnostic {
-        let Problem {
-            span,
-            found,
-            valid,
-            nearest,
-            note,
-            form,
-        } = problem;
+        let Problem { span, found, valid, nearest, note, form } = problem;
         let column = self.text[..span.start].chars().count() + 1;
         let text = self.text.to_owned();
         Diagnostic {
@@ -111,11 +100,7 @@ impl<'a> Source<'a> {
         for (index, whole) in text.split_inclusive('\n').enumerate() {
             let text = whole.strip_suffix('\n').unwrap_or(whole);
             let text = text.strip_suffix('\r').unwrap_or(text);
-            lines.push(Raw {
-                number: index + 1,
-                offset,
-                text,
-            });
+            lines.push(Raw { number: index + 1, offset, text });
             offset += whole.len();
         }
         Self { lines }
@@ -124,15 +109,9 @@ impl<'a> Source<'a> {
     /// The names that the head introduces. Mistakes are not reported here but when the line is
     /// read in its turn.
     pub(super) fn names<'v>(&self, variants: &'v [&'v str]) -> Names<'v> {
-        let mut names = Names {
-            variants,
-            complete: true,
-            ..Names::default()
-        };
-        let is_verb = |raw: &Raw<'_>| {
-            raw.word()
-                .is_some_and(|word| vocabulary::verb(word.text).is_some())
-        };
+        let mut names = Names { variants, complete: true, ..Names::default() };
+        let is_verb =
+            |raw: &Raw<'_>| raw.word().is_some_and(|word| vocabulary::verb(word.text).is_some());
         let head = || self.lines.iter().take_while(|raw| !is_verb(raw));
         // `hosts` first, as `idle` may not repeat them.
         for pass in ["hosts", "idle", "arbiters", "under"] {
@@ -157,9 +136,7 @@ impl<'a> Source<'a> {
                         | Header::SingleSteps,
                     ) => {}
                     Err(_) if pass == "under" => {
-                        names
-                            .under
-                            .extend(variants.iter().map(|variant| (*variant).to_owned()));
+                        names.under.extend(variants.iter().map(|variant| (*variant).to_owned()));
                     }
                     Err(_) if pass == "arbiters" => names.two_arbiters = true,
                     Err(_) => names.complete = false,

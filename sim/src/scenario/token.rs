@@ -41,16 +41,7 @@ impl<'a> Token<'a> {
     pub(super) fn cut(self, c: char) -> Option<(Self, Self)> {
         let (before, behind) = self.text.split_once(c)?;
         let start = self.start + before.len() + c.len_utf8();
-        Some((
-            Self {
-                text: before,
-                start: self.start,
-            },
-            Self {
-                text: behind,
-                start,
-            },
-        ))
+        Some((Self { text: before, start: self.start }, Self { text: behind, start }))
     }
 
     /// This word, which stands here for the second time.
@@ -136,9 +127,7 @@ pub(super) fn nearest<'b>(word: &str, words: impl IntoIterator<Item = &'b str>) 
         let distance = strsim::damerau_levenshtein(&word, &candidate.to_lowercase());
         (distance <= (length / 3).max(1) && distance < length).then_some(distance)
     };
-    let close = words
-        .into_iter()
-        .filter_map(|word| Some((close(&word)?, word)));
+    let close = words.into_iter().filter_map(|word| Some((close(&word)?, word)));
     close.min().map(|(_, word)| word)
 }
 
@@ -165,11 +154,7 @@ fn quote(text: &str) -> String {
             escape.into_iter().flatten().chain(plain)
         })
         .collect();
-    let more = if text.chars().count() > LONGEST_NEAR {
-        "..."
-    } else {
-        ""
-    };
+    let more = if text.chars().count() > LONGEST_NEAR { "..." } else { "" };
     format!("`{shown}{more}`")
 }
 
@@ -192,25 +177,16 @@ pub(super) fn split(
         if (space || alone)
             && let Some(start) = begun.take()
         {
-            tokens.push(Token {
-                text: &text[start..at],
-                start: offset + start,
-            });
+            tokens.push(Token { text: &text[start..at], start: offset + start });
         }
         if alone {
-            tokens.push(Token {
-                text: &text[at..at + c.len_utf8()],
-                start: offset + at,
-            });
+            tokens.push(Token { text: &text[at..at + c.len_utf8()], start: offset + at });
         } else if !space && begun.is_none() {
             begun = Some(at);
         }
     }
     if let Some(start) = begun {
-        tokens.push(Token {
-            text: &text[start..],
-            start: offset + start,
-        });
+        tokens.push(Token { text: &text[start..], start: offset + start });
     }
     tokens
 }

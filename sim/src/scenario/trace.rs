@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use handover_core::{Hold, HostId, Input, Record, Remark, View};
+use handover_core::{Gate, Hold, HostId, Input, Record, Remark, View};
 
 use crate::world::{ArbiterIndex, Fact, Lost, World};
 
@@ -61,47 +61,24 @@ pub(super) fn tell(world: &World, fact: &Fact) -> Option<String> {
     let label = |who| world.label(who);
     let text = match fact {
         Fact::Said { who, statement } => format!("{} -> record  {statement}", label(*who)),
-        Fact::Lost {
-            who,
-            what: Lost::Unsaid(seq),
-        } => {
+        Fact::Lost { who, what: Lost::Unsaid(seq) } => {
             format!("{}  keeps seq={seq} to itself", label(*who))
         }
-        Fact::Lost {
-            who,
-            what: Lost::Statement(seq),
-        } => {
+        Fact::Lost { who, what: Lost::Statement(seq) } => {
             format!("{} -> record  seq={seq} is lost", label(*who))
         }
-        Fact::Lost {
-            who,
-            what: Lost::View(revision),
-        } => {
+        Fact::Lost { who, what: Lost::View(revision) } => {
             format!("record -> {}  {revision} is lost", label(*who))
         }
         Fact::Moved { who, from, to } => format!("{}  {from} -> {to}", label(*who)),
-        Fact::Gate { who, gate } => format!("{}  gate {gate}", label(*who)),
-        Fact::Refused {
-            arbiter,
-            input,
-            refusal,
-        } => {
-            let input = input_label(world, input);
-            format!("{}  refuses {input}: {refusal}", arbiter_label(*arbiter))
+        Fact::Gate { who, gate } => format!("{}  gate {}", label(*who), gate_label(world, gate)),
+        Fact::Refused { arbiter, input, refusal } => {
+            let input = input_label(world, input, true);
+            format!("{}  {input}: {refusal}", arbiter_label(*arbiter))
         }
-        Fact::Committed {
-            arbiter,
-            input,
-            remark,
-            before,
-            after,
-        } => tell_commit(
-            world,
-            *arbiter,
-            input.as_ref(),
-            remark.as_ref(),
-            (before, after),
-        ),
+        Fact::Committed { arbiter, input, remark, before, after } => {
+            tell_commit(world, *arbiter, input.as_ref(), remark.as_ref(), (before, after))
+        }
         Fact::Conflicted { arbiter, found } => format!(
             "{}  loses the compare-and-set, catches up with {found}, folds again",
             arbiter_label(*arbiter)
@@ -114,47 +91,19 @@ pub(super) fn tell(world: &World, fact: &Fact) -> Option<String> {
             format!("{}  publishes {revision}", arbiter_label(*arbiter))
         }
         Fact::Restarted { arbiter } => {
-            format!(
-                "{}  restarts from what is committed",
-                arbiter_label(*arbiter)
-            )
+            format!("{}  restarts from what is committed", arbiter_label(*arbiter))
         }
-        Fact::Read {
-            who,
-            view,
-            refused: None,
-        } => {
-            format!(
-                "{}  reads {}: {}",
-                label(*who),
-                view.revision,
-                view_label(world, view)
-            )
+        Fact::Read { who, view, refused: None } => {
+            format!("{}  reads {}: {}", label(*who), view.revision, view_label(world, view))
         }
-        Fact::Read {
-            who,
-            view,
-            refused: Some(refusal),
-        } => {
-            format!(
-                "{}  refuses the view {}: {refusal}",
-                label(*who),
-                view.revision
-            )
+        Fact::Read { who, view, refused: Some(refusal) } => {
+            format!("{}  refuses the view {}: {refusal}", label(*who), view.revision)
         }
         Fact::Ordered { .. } => return None,
-        Fact::Performed {
-            who,
-            kind,
-            work: Some(work),
-        } => {
+        Fact::Performed { who, kind, work: Some(work) } => {
             format!("{}  {} {work}", label(*who), kind.word())
         }
-        Fact::Performed {
-            who,
-            kind,
-            work: None,
-        } => format!("{}  {}", label(*who), kind.word()),
+        Fact::Performed { who, kind, work: None } => format!("{}  {}", label(*who), kind.word()),
         Fact::BuildRuns { who, work } => format!("{}  build {work} runs", label(*who)),
         Fact::BuildEnded { who, work, clean } => {
             let how = if *clean { "clean" } else { "failed" };
@@ -164,12 +113,7 @@ pub(super) fn tell(world: &World, fact: &Fact) -> Option<String> {
         Fact::Declined { who, why } => format!("{}  declines: {why}", label(*who)),
         Fact::Booted { who, id } => {
             let version = world.process(*who).host.version();
-            format!(
-                "{}  is up as {}.{} with {version}",
-                label(*who),
-                id.name,
-                id.incarnation
-            )
+            format!("{}  is up as {}.{} with {version}", label(*who), id.name, id.incarnation)
         }
         Fact::CameBack { who, before, id } => format!(
             "{}  comes back as {}.{}, after {}.{}",
@@ -195,10 +139,7 @@ fn tell_commit(
 ) -> String {
     let mut news = Vec::new();
     if before.hold() != after.hold() {
-        let (was, is) = (
-            hold_label(world, before.hold()),
-            hold_label(world, after.hold()),
-        );
+        let (was, is) = (hold_label(world, before.hold()), hold_label(world, after.hold()));
         if was != is {
             news.push(format!("{was} -> {is}"));
         }
@@ -213,7 +154,7 @@ fn tell_commit(
             news.push(format!("{version} has no verdict any more"));
         }
     }
-    let what = input.map_or_else(|| "settles".to_owned(), |input| input_label(world, input));
+    let what = input.map_or_else(|| "settles".to_owned(), |input| input_label(world, input, false));
     let mut text = format!("{}  {what}", arbiter_label(arbiter));
     if !news.is_empty() {
         text = format!("{text}; {}", news.join("; "));
@@ -228,17 +169,35 @@ fn arbiter_label(index: ArbiterIndex) -> &'static str {
     if index.0 == 0 { "record" } else { "record2" }
 }
 
-fn input_label(world: &World, input: &Input) -> String {
+/// What an arbiter does with an input, and what it would not do: `hears b: Asking seq=1`,
+/// `refuses b: Asking seq=1`.
+fn input_label(world: &World, input: &Input, refused: bool) -> String {
     let host = |id: &HostId| world.host_label(id);
-    match input {
+    let (does, refuses, what) = match input {
         Input::Statement(statement) => {
-            format!("hears {}: {statement}", host(&statement.host))
+            ("hears", "refuses", format!("{}: {statement}", host(&statement.host)))
         }
-        Input::Gone(id) => format!("hears that {} is gone", host(id)),
-        Input::Retry { version, grant } => format!("retries {version} after {grant}"),
-        Input::Lapse { grant } => format!("lets {grant} lapse"),
-        Input::Cancel { grant, reason, .. } => format!("cancels {grant} ({reason})"),
-        Input::Revoke { grant, reason } => format!("revokes {grant} ({reason})"),
+        Input::Gone(id) => ("hears", "refuses", format!("that {} is gone", host(id))),
+        Input::Retry { version, grant } => {
+            ("retries", "refuses to retry", format!("{version} after {grant}"))
+        }
+        Input::Lapse { grant } => ("lets", "refuses to let", format!("{grant} lapse")),
+        Input::Cancel { grant, reason, .. } => {
+            ("cancels", "refuses to cancel", format!("{grant} ({reason})"))
+        }
+        Input::Revoke { grant, reason } => {
+            ("revokes", "refuses to revoke", format!("{grant} ({reason})"))
+        }
+    };
+    format!("{} {what}", if refused { refuses } else { does })
+}
+
+/// `waiting for b`, with the name that commands use.
+fn gate_label(world: &World, gate: &Gate) -> String {
+    if let Gate::Waiting { on: Some(host) } = gate {
+        format!("waiting for {}", world.host_label(host))
+    } else {
+        gate.to_string()
     }
 }
 

@@ -38,12 +38,7 @@ impl<'a> Words<'a> {
     /// The words of `line`, which begins the line of the file.
     pub(super) fn new(line: &'a str, names: &'a Names<'a>) -> Self {
         let line = line.trim_end();
-        Self {
-            tokens: split(line, 0, |_| false),
-            next: 0,
-            end: line.len(),
-            names,
-        }
+        Self { tokens: split(line, 0, |_| false), next: 0, end: line.len(), names }
     }
 
     /// The next word, not taken.
@@ -77,8 +72,7 @@ impl<'a> Words<'a> {
 
     /// Refuses words that are left over.
     pub(super) fn end(&self) -> Result<(), Problem> {
-        self.peek()
-            .map_or(Ok(()), |token| Err(token.problem("the end of the line")))
+        self.peek().map_or(Ok(()), |token| Err(token.problem("the end of the line")))
     }
 
     /// From here on `punctuation` separates words and counts as words.
@@ -105,17 +99,13 @@ impl<'a> Words<'a> {
 
     /// A word of a fixed few.
     pub(super) fn keyword<K: Keyword>(&mut self) -> Result<K, Problem> {
-        self.keyword_or(&[])
-            .map(|found| found.expect("no other word was allowed"))
+        self.keyword_or(&[]).map(|found| found.expect("no other word was allowed"))
     }
 
     /// A word of a fixed few, or none of them but one of `others`.
     pub(super) fn keyword_or<K: Keyword>(&mut self, others: &[&str]) -> Result<Option<K>, Problem> {
-        let words: Vec<&str> = others
-            .iter()
-            .copied()
-            .chain(K::ALL.iter().map(|value| value.word()))
-            .collect();
+        let words: Vec<&str> =
+            others.iter().copied().chain(K::ALL.iter().map(|value| value.word())).collect();
         let valid = list(&words);
         let token = self.take(&valid)?;
         match K::ALL.iter().find(|value| value.word() == token.text) {
@@ -166,10 +156,7 @@ impl<'a> Words<'a> {
                 (name, Some(number))
             }
         };
-        Ok(HostRef {
-            name: self.known_host(name)?,
-            incarnation,
-        })
+        Ok(HostRef { name: self.known_host(name)?, incarnation })
     }
 
     /// A known host's name, as part of `token`.
@@ -189,9 +176,7 @@ impl<'a> Words<'a> {
         match token.text {
             "record" => Ok(Arbiter::First),
             "record2" if self.names.two_arbiters => Ok(Arbiter::Second),
-            "record2" => Err(token
-                .problem(valid)
-                .note("`record2` needs the header `arbiters 2`")),
+            "record2" => Err(token.problem(valid).note("`record2` needs the header `arbiters 2`")),
             _ => Err(token.problem(valid).near(self.arbiters().iter().copied())),
         }
     }
@@ -206,9 +191,7 @@ impl<'a> Words<'a> {
         let valid = "a link: `HOST -> record` or `record -> HOST`";
         let token = self.peek().ok_or_else(|| self.missing(valid))?;
         if token.text.contains("->") && token.text != "->" {
-            return Err(token
-                .problem(valid)
-                .note("a space stands on each side of `->`"));
+            return Err(token.problem(valid).note("a space stands on each side of `->`"));
         }
         if token.is_arbiter() {
             let arbiter = self.arbiter()?;
@@ -236,10 +219,7 @@ impl<'a> Words<'a> {
         if !token.is_grant() {
             return Err(token.problem(valid));
         }
-        let number = Token {
-            text: &token.text[1..],
-            start: token.start + 1,
-        };
+        let number = Token { text: &token.text[1..], start: token.start + 1 };
         number.number("a grant", limits::GRANT).map(Grant)
     }
 
@@ -325,18 +305,10 @@ impl<'a> Words<'a> {
     fn hosts(&self) -> String {
         let hosts = self.names.booted.union(&self.names.idle);
         let hosts: Vec<&str> = hosts.map(String::as_str).collect();
-        if hosts.is_empty() {
-            "a host".to_owned()
-        } else {
-            format!("a host: {}", list(&hosts))
-        }
+        if hosts.is_empty() { "a host".to_owned() } else { format!("a host: {}", list(&hosts)) }
     }
 
     const fn arbiters(&self) -> &'static [&'static str] {
-        if self.names.two_arbiters {
-            &["record", "record2"]
-        } else {
-            &["record"]
-        }
+        if self.names.two_arbiters { &["record", "record2"] } else { &["record"] }
     }
 }

@@ -23,15 +23,16 @@ pub const EXTENSION: &str = "scenario";
 
 /// Runs all scenarios in and below a folder (or one file), each under all protocols of its head.
 ///
-/// ```no_run
-/// // In `tests/scenarios.rs` of a project that keeps its scenarios in a folder of that name:
-/// use handover_sim::{SuiteFailed, check_dir};
-///
-/// // #[test]
+/// ```
+/// # use handover_sim::{SuiteFailed, check_dir};
+/// // With `#[test]` on it, in `tests/scenarios.rs` of a project that has a folder `scenarios`:
 /// fn incidents_end_as_their_files_say() -> Result<(), SuiteFailed> {
-///     check_dir("scenarios").map(|_| ())
+///     let report = check_dir("scenarios")?;
+///     println!("{report}");
+///     Ok(())
 /// }
-/// # incidents_end_as_their_files_say().unwrap();
+/// # let error = check_dir("nowhere").unwrap_err();
+/// # assert!(error.to_string().contains("nowhere"));
 /// ```
 ///
 /// A relative path begins where `cargo test` runs a test: at the root of its package.
@@ -74,11 +75,7 @@ impl Suite {
                 }
                 let scenario = found.and_then(|()| Scenario::load(&path, &variants::names()));
                 let theme = theme(root, &path);
-                files.push(SuiteFile {
-                    path,
-                    theme,
-                    scenario,
-                });
+                files.push(SuiteFile { path, theme, scenario });
             }
         }
         files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -87,18 +84,13 @@ impl Suite {
 
     /// The files, each with its scenario or with what is wrong with it.
     pub fn files(&self) -> impl Iterator<Item = (&Path, Result<&Scenario, &LoadError>)> {
-        self.files
-            .iter()
-            .map(|file| (file.path.as_path(), file.scenario.as_ref()))
+        self.files.iter().map(|file| (file.path.as_path(), file.scenario.as_ref()))
     }
 
     /// How many runs [`run`](Self::run) will make: one for each file and protocol.
     #[must_use]
     pub fn runs(&self) -> usize {
-        let scenarios = self
-            .files
-            .iter()
-            .filter_map(|file| file.scenario.as_ref().ok());
+        let scenarios = self.files.iter().filter_map(|file| file.scenario.as_ref().ok());
         scenarios.map(|each| each.setup().endings.len()).sum()
     }
 
@@ -106,18 +98,10 @@ impl Suite {
     #[must_use]
     pub fn run(self, mut seen: impl FnMut(&Run)) -> SuiteReport {
         let files = self.files.into_iter().map(|file| {
-            let runs = file
-                .scenario
-                .map(|scenario| run_all(&file.path, &scenario, &mut seen));
-            FileReport {
-                path: file.path,
-                theme: file.theme,
-                runs,
-            }
+            let runs = file.scenario.map(|scenario| run_all(&file.path, &scenario, &mut seen));
+            FileReport { path: file.path, theme: file.theme, runs }
         });
-        SuiteReport {
-            files: files.collect(),
-        }
+        SuiteReport { files: files.collect() }
     }
 }
 
@@ -172,10 +156,7 @@ fn walk(folder: &Path, found: &mut Vec<Found>) {
 
 fn unreadable(path: &Path, source: io::Error) -> Found {
     let path = path.to_owned();
-    let error = LoadError::Read {
-        path: path.clone(),
-        source,
-    };
+    let error = LoadError::Read { path: path.clone(), source };
     (path, Err(error))
 }
 
@@ -201,16 +182,10 @@ mod tests {
     #[test]
     fn a_theme_is_the_first_folder_below_the_root_or_the_folder_of_the_file() {
         assert_eq!(theme_of("scenarios", "scenarios/drain/x.scenario"), "drain");
-        assert_eq!(
-            theme_of("scenarios", "scenarios/drain/a/x.scenario"),
-            "drain"
-        );
+        assert_eq!(theme_of("scenarios", "scenarios/drain/a/x.scenario"), "drain");
         assert_eq!(theme_of("scenarios", "scenarios/x.scenario"), "scenarios");
         assert_eq!(theme_of("a/drain", "a/drain/x.scenario"), "drain");
-        assert_eq!(
-            theme_of("a/drain/x.scenario", "a/drain/x.scenario"),
-            "drain"
-        );
+        assert_eq!(theme_of("a/drain/x.scenario", "a/drain/x.scenario"), "drain");
         assert_eq!(theme_of("x.scenario", "x.scenario"), ".");
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::check::Property;
-use crate::scenario::{Content, Ended, Ending, Header, LoadError, Run, Scenario};
+use crate::scenario::{Ended, Ending, Header, LoadError, Run, Scenario};
 
 /// What a check came to, from the best to the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -104,10 +104,7 @@ impl Problem {
             }));
             return problems;
         }
-        let Some(expected) = run
-            .expected
-            .filter(|expected| *expected != ending(&run.ended))
-        else {
+        let Some(expected) = run.expected.filter(|expected| *expected != ending(&run.ended)) else {
             return problems;
         };
         let (line, found) = match &run.ended {
@@ -138,9 +135,10 @@ fn judgement_of(ended: &Ended) -> Judgement {
 
 /// The line that names the ending under a protocol.
 fn header_line(scenario: &Scenario, protocol: &str) -> Option<usize> {
-    let mut lines = scenario.lines().iter();
-    let names = |content: &Content| matches!(content, Content::Header(Header::Under { variant, .. }) if variant == protocol);
-    let line = lines.find(|line| names(line.content()))?;
+    let line = scenario.lines().iter().find(|line| match line.header() {
+        Some(Header::Under { variant, .. }) => variant == protocol,
+        Some(_) | None => false,
+    })?;
     Some(line.span().line)
 }
 

@@ -113,14 +113,17 @@ impl fmt::Display for SuiteReport {
         }
         let all = problems.len();
         write!(f, "{files} files, {runs} runs, {all} not as expected")?;
-        for problem in &problems {
-            write!(f, "\n{problem}")?;
-            if let Some(protocol) = problem.protocol {
-                let path = problem.path.display();
-                write!(
-                    f,
-                    "\n  replay    handover-sim replay {path} --protocol {protocol}"
-                )?;
+        for file in &self.files {
+            if let Err(error) = &file.runs {
+                write!(f, "\n{error}")?;
+                continue;
+            }
+            for problem in file.problems() {
+                write!(f, "\n{problem}")?;
+                if let Some(protocol) = problem.protocol {
+                    let path = problem.path.display();
+                    write!(f, "\n  replay    handover-sim replay {path} --protocol {protocol}")?;
+                }
             }
         }
         Ok(())
@@ -129,13 +132,13 @@ impl fmt::Display for SuiteReport {
 
 impl fmt::Display for SuiteFailed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        fmt::Display::fmt(&self.0, f)
     }
 }
 
 impl fmt::Debug for SuiteFailed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        fmt::Display::fmt(&self.0, f)
     }
 }
 

@@ -45,8 +45,5 @@ impl Protocol for DrainAfterRelease {
 fn set_drain(process: &mut Process, drain: Option<handover_core::Drain>) {
     let mut parts = process.host.executor().clone().into_parts();
     parts.drain = drain;
-    process.host = process
-        .host
-        .clone()
-        .with_executor(Executor::from_parts(parts));
+    process.host = process.host.clone().with_executor(Executor::from_parts(parts));
 }

@@ -35,9 +35,7 @@ impl Protocol for GuardedReport {
         let after_silence = statement.seq.0 == process.muted.0 + 1;
         match statement.standing {
             Standing::Finished { grant, .. } if grant > FIRST => Said::Kept { acknowledged: true },
-            Standing::StoodDown if after_silence => Said::Kept {
-                acknowledged: false,
-            },
+            Standing::StoodDown if after_silence => Said::Kept { acknowledged: false },
             Standing::Finished { .. }
             | Standing::Asking { .. }
             | Standing::Accepted { .. }

@@ -109,18 +109,11 @@ pub const PROTOCOLS: &[&dyn Protocol] = &[
 /// The names of all wrong protocols.
 #[must_use]
 pub fn names() -> Vec<&'static str> {
-    PROTOCOLS
-        .iter()
-        .skip(1)
-        .map(|protocol| protocol.name())
-        .collect()
+    PROTOCOLS.iter().skip(1).map(|protocol| protocol.name()).collect()
 }
 
 /// The protocol of this name.
 #[must_use]
 pub fn by_name(name: &str) -> Option<&'static dyn Protocol> {
-    PROTOCOLS
-        .iter()
-        .copied()
-        .find(|protocol| protocol.name() == name)
+    PROTOCOLS.iter().copied().find(|protocol| protocol.name() == name)
 }

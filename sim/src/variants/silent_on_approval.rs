@@ -32,9 +32,7 @@ impl Protocol for SilentOnApproval {
         let view = candidate.view().filter(|view| view.is_approved());
         let unnamed = view.is_some_and(|view| view.hold_of(candidate.host()).is_none());
         if saying.statement.standing == Standing::StoodDown && unnamed {
-            Said::Kept {
-                acknowledged: false,
-            }
+            Said::Kept { acknowledged: false }
         } else {
             Said::Sent(saying.statement.clone())
         }
@@ -46,10 +44,7 @@ impl Protocol for SilentOnApproval {
         input: &Input,
         suspects: &BTreeSet<HostId>,
     ) -> Result<Change, Refusal> {
-        let parts = RecordParts {
-            verdicts: BTreeMap::new(),
-            ..record.to_parts()
-        };
+        let parts = RecordParts { verdicts: BTreeMap::new(), ..record.to_parts() };
         let blind = Record::from_parts(parts).expect("a record without verdicts is a record");
         blind.fold(input, suspects)
     }

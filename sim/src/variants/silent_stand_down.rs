@@ -29,13 +29,9 @@ impl Protocol for SilentStandDown {
         let candidate = saying.process.host.candidate();
         let stands_down =
             saying.statement.standing == Standing::StoodDown && candidate.wish() == Wish::StandDown;
-        let named = candidate
-            .view()
-            .is_some_and(|view| view.hold_of(candidate.host()).is_some());
+        let named = candidate.view().is_some_and(|view| view.hold_of(candidate.host()).is_some());
         if stands_down && !named {
-            Said::Kept {
-                acknowledged: false,
-            }
+            Said::Kept { acknowledged: false }
         } else {
             Said::Sent(saying.statement.clone())
         }

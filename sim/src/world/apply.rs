@@ -44,21 +44,11 @@ impl World {
                 self.end_build(*who, work, failed.as_ref(), facts);
             }
             Event::BuildStops { who, work } => self.stop_build(*who, work, facts),
-            Event::Submit {
-                who,
-                build,
-                parent,
-                drains,
-            } => {
+            Event::Submit { who, build, parent, drains } => {
                 self.submit(*who, build, parent.as_ref(), *drains, facts);
             }
             Event::CancelBuild { who, build } => self.cancel_build(*who, build, facts),
-            Event::Drain {
-                who,
-                term,
-                end,
-                at_deadline,
-            } => {
+            Event::Drain { who, term, end, at_deadline } => {
                 self.drain(*who, (*term, *end, *at_deadline), facts);
             }
             Event::Undrain(who) => {
@@ -74,38 +64,15 @@ impl World {
                 self.tell(Input::Gone(id), facts);
             }
             Event::Lapse(grant) => self.tell(Input::Lapse { grant: *grant }, facts),
-            Event::Cancel {
-                grant,
-                then,
-                reason,
-            } => {
+            Event::Cancel { grant, then, reason } => {
                 let (grant, then, reason) = (*grant, *then, reason.clone());
-                self.tell(
-                    Input::Cancel {
-                        grant,
-                        reason,
-                        then,
-                    },
-                    facts,
-                );
+                self.tell(Input::Cancel { grant, reason, then }, facts);
             }
             Event::Revoke { grant, reason } => {
-                self.tell(
-                    Input::Revoke {
-                        grant: *grant,
-                        reason: reason.clone(),
-                    },
-                    facts,
-                );
+                self.tell(Input::Revoke { grant: *grant, reason: reason.clone() }, facts);
             }
             Event::Retry { version, grant } => {
-                self.tell(
-                    Input::Retry {
-                        version: version.clone(),
-                        grant: *grant,
-                    },
-                    facts,
-                );
+                self.tell(Input::Retry { version: version.clone(), grant: *grant }, facts);
             }
             Event::Crash(who) => self.crash(*who, facts),
             Event::Boot { name, version } | Event::Overlap { name, version } => {
@@ -206,13 +173,10 @@ impl World {
             .orders
             .iter()
             .position(|order| matches!(order, handover_core::Effect::MakePlan { .. }));
-        let order = process
-            .orders
-            .remove(at.expect("enabled only with the order"));
+        let order = process.orders.remove(at.expect("enabled only with the order"));
         if let handover_core::Effect::MakePlan { grant } = order {
             self.with_host(who, facts, |host| {
-                host.handle_plan(grant, plan)
-                    .expect("the order is void once the offer has gone");
+                host.handle_plan(grant, plan).expect("the order is void once the offer has gone");
             });
         }
     }
@@ -222,11 +186,7 @@ impl World {
             self.step(who, step, facts);
             return;
         }
-        facts.push(Fact::Performed {
-            who,
-            kind: StepKind::StoreDrain,
-            work: None,
-        });
+        facts.push(Fact::Performed { who, kind: StepKind::StoreDrain, work: None });
         let protocol = self.protocol();
         let process = self.process_mut(who);
         protocol.perform_late(process);
@@ -242,16 +202,10 @@ impl World {
     fn set_stalled(&mut self, target: Target, stalled: bool) {
         match target {
             Target::Arbiter(arbiter) => self.arbiter_mut(arbiter).stalled = stalled,
-            Target::Wire(Wire {
-                who,
-                direction: Direction::ToRecord,
-            }) => {
+            Target::Wire(Wire { who, direction: Direction::ToRecord }) => {
                 self.link_mut(who).statements_stalled = stalled;
             }
-            Target::Wire(Wire {
-                who,
-                direction: Direction::FromRecord,
-            }) => {
+            Target::Wire(Wire { who, direction: Direction::FromRecord }) => {
                 self.link_mut(who).views_stalled = stalled;
             }
         }
@@ -316,10 +270,7 @@ impl Disturbance {
 
 fn decline(who: Who, refused: Option<impl std::fmt::Display>, facts: &mut Vec<Fact>) {
     if let Some(refusal) = refused {
-        facts.push(Fact::Declined {
-            who,
-            why: refusal.to_string(),
-        });
+        facts.push(Fact::Declined { who, why: refusal.to_string() });
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use handover_core::{Change, Input, Record, Refusal, Remark, Revision};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::{ArbiterIndex, Fact, Who, World};
 
@@ -12,14 +12,18 @@ use super::{ArbiterIndex, Fact, Who, World};
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Store {
     committed: Arc<Record>,
-    /// The changes that some arbiter has not applied, oldest first.
+    /// The changes that some arbiter has not applied, oldest first. Of them the digest needs only
+    /// how many there are: each was part of it when it was committed.
+    #[serde(serialize_with = "length")]
     changes: VecDeque<Arc<Change>>,
 }
 
 /// A process that folds; where the record lives is no matter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Arbiter {
-    /// The record as it knows it to be committed.
+    /// The record as it knows it to be committed. For the digest its revision says it all: only one
+    /// record was ever committed under it, and was part of the digest then.
+    #[serde(serialize_with = "revision")]
     pub applied: Arc<Record>,
     /// It has applied what it has not published.
     pub unpublished: bool,
@@ -31,12 +35,17 @@ pub struct Arbiter {
     pub unknown_next: bool,
 }
 
+fn length<S: Serializer>(changes: &VecDeque<Arc<Change>>, to: S) -> Result<S::Ok, S::Error> {
+    changes.len().serialize(to)
+}
+
+fn revision<S: Serializer>(record: &Record, to: S) -> Result<S::Ok, S::Error> {
+    record.revision().serialize(to)
+}
+
 impl Store {
     pub(super) fn new(record: Arc<Record>) -> Self {
-        Self {
-            committed: record,
-            changes: VecDeque::new(),
-        }
+        Self { committed: record, changes: VecDeque::new() }
     }
 
     /// The record as it is committed.
@@ -58,11 +67,7 @@ impl Store {
     }
 
     fn forget_until(&mut self, revision: Revision) {
-        while self
-            .changes
-            .front()
-            .is_some_and(|change| change.revision <= revision)
-        {
+        while self.changes.front().is_some_and(|change| change.revision <= revision) {
             self.changes.pop_front();
         }
     }
@@ -102,11 +107,7 @@ impl World {
                     continue;
                 }
                 Err(refusal) => {
-                    let refused = Fact::Refused {
-                        arbiter: index,
-                        input,
-                        refusal: refusal.clone(),
-                    };
+                    let refused = Fact::Refused { arbiter: index, input, refusal: refusal.clone() };
                     facts.push(refused);
                     return Err(refusal);
                 }
@@ -128,18 +129,12 @@ impl World {
     ) -> bool {
         if std::mem::take(&mut self.arbiter_mut(index).conflict_next) {
             let found = self.committed().revision();
-            facts.push(Fact::Conflicted {
-                arbiter: index,
-                found,
-            });
+            facts.push(Fact::Conflicted { arbiter: index, found });
             return false;
         }
         let before = self.store.shared();
         if let Err(found) = Arc::make_mut(&mut self.store).commit(change) {
-            facts.push(Fact::Conflicted {
-                arbiter: index,
-                found,
-            });
+            facts.push(Fact::Conflicted { arbiter: index, found });
             return false;
         }
         let after = self.store.shared();
@@ -164,17 +159,11 @@ impl World {
         let mut record = Record::clone(&self.arbiters[usize::from(index.0)].applied);
         for change in &self.store.changes {
             if change.expects == record.revision() {
-                record
-                    .apply(change)
-                    .expect("the store's changes are in sequence");
+                record.apply(change).expect("the store's changes are in sequence");
             }
         }
         let behind = record.revision() < self.committed().revision();
-        let record = if behind {
-            self.store.shared()
-        } else {
-            Arc::new(record)
-        };
+        let record = if behind { self.store.shared() } else { Arc::new(record) };
         self.take_applied(index, record);
     }
 
@@ -182,11 +171,7 @@ impl World {
         let arbiter = self.arbiter_mut(index);
         arbiter.unpublished |= arbiter.applied.revision() < record.revision();
         arbiter.applied = record;
-        let known = self
-            .arbiters
-            .iter()
-            .map(|arbiter| arbiter.applied.revision())
-            .min();
+        let known = self.arbiters.iter().map(|arbiter| arbiter.applied.revision()).min();
         if let Some(known) = known {
             Arc::make_mut(&mut self.store).forget_until(known);
         }
@@ -232,10 +217,7 @@ impl World {
         let Some(Input::Revoke { grant, .. }) = input.map(|input| &**input) else {
             return;
         };
-        if before
-            .hold()
-            .is_some_and(|hold| hold.grant == *grant && hold.is_started())
-        {
+        if before.hold().is_some_and(|hold| hold.grant == *grant && hold.is_started()) {
             Arc::make_mut(&mut self.history).revoked.insert(*grant);
         }
     }

@@ -58,10 +58,7 @@ impl World {
             Some(_) | None => "has ended",
         };
         let name = self.host_label(&hold.host);
-        stuck.push(Stuck(format!(
-            "the record holds {}, and {name} {does}",
-            self.hold_label(hold)
-        )));
+        stuck.push(Stuck(format!("the record holds {}, and {name} {does}", self.hold_label(hold))));
     }
 
     fn examine_host(&self, who: Who, process: &Process, stuck: &mut Vec<Stuck>) {
@@ -69,9 +66,7 @@ impl World {
         let label = self.label(who);
         let gate = host.gate();
         if let Phase::Expelled { .. } = process.phase() {
-            stuck.push(Stuck(format!(
-                "{label} was declared gone and has not come back"
-            )));
+            stuck.push(Stuck(format!("{label} was declared gone and has not come back")));
         }
         let verdict = self.committed().verdict(host.version());
         let unseen = match (&gate, verdict) {
@@ -80,10 +75,7 @@ impl World {
             (Gate::Waiting { .. } | Gate::Unknown { .. }, Some(_)) => true,
         };
         if unseen {
-            stuck.push(Stuck(format!(
-                "{label} has not seen the verdict on {}",
-                host.version()
-            )));
+            stuck.push(Stuck(format!("{label} has not seen the verdict on {}", host.version())));
         }
         let wants = host.wants_job() && !host.executor().is_draining();
         let waits = match gate {
@@ -102,9 +94,7 @@ impl World {
         let executor = process.host.executor();
         for (work, _) in executor.current() {
             let label = self.label(who);
-            stuck.push(Stuck(format!(
-                "{work} on {label} is in flight and does not end"
-            )));
+            stuck.push(Stuck(format!("{work} on {label} is in flight and does not end")));
         }
         for queued in executor.queue() {
             let build = match &queued.waiter {

@@ -53,25 +53,15 @@ impl World {
         let answer = input(&mut process.host);
         while let Some(effect) = process.host.poll_effect() {
             if let Effect::Alarm(alarm) = &effect {
-                facts.push(Fact::Alarm {
-                    who,
-                    text: format!("{alarm:?}"),
-                });
+                facts.push(Fact::Alarm { who, text: format!("{alarm:?}") });
                 continue;
             }
-            facts.push(Fact::Ordered {
-                who,
-                effect: Box::new(effect.clone()),
-            });
+            facts.push(Fact::Ordered { who, effect: Box::new(effect.clone()) });
             process.orders.push(effect);
         }
         process.forget_void_orders();
         if process.phase() != phase {
-            facts.push(Fact::Moved {
-                who,
-                from: phase,
-                to: process.phase(),
-            });
+            facts.push(Fact::Moved { who, from: phase, to: process.phase() });
         }
         let now = process.host.gate();
         if std::mem::discriminant(&now) != std::mem::discriminant(&gate) {
@@ -89,26 +79,12 @@ impl World {
         incarnation: Option<Incarnation>,
         ledger: Option<Ledger>,
     ) -> Who {
-        let used = self
-            .oracle
-            .used
-            .get(&place.name)
-            .copied()
-            .unwrap_or_default();
-        let floor = self
-            .committed()
-            .gone(&place.name)
-            .unwrap_or_default()
-            .max(used);
+        let used = self.oracle.used.get(&place.name).copied().unwrap_or_default();
+        let floor = self.committed().gone(&place.name).unwrap_or_default().max(used);
         let incarnation = incarnation.unwrap_or_else(|| floor.next());
         let used = used.max(incarnation);
-        Arc::make_mut(&mut self.oracle)
-            .used
-            .insert(place.name.clone(), used);
-        let id = HostId {
-            name: place.name.clone(),
-            incarnation,
-        };
+        Arc::make_mut(&mut self.oracle).used.insert(place.name.clone(), used);
+        let id = HostId { name: place.name.clone(), incarnation };
         let candidate = Candidate::new(id, version.clone(), place.priority);
         let settings = Settings::new(place.slots, place.pinned);
         let executor = match &ledger {
@@ -128,18 +104,9 @@ impl World {
     /// Carries an order out, and says so.
     pub(super) fn step(&mut self, who: Who, step: &Step, facts: &mut Vec<Fact>) {
         let process = self.process_mut(who);
-        let at = process
-            .orders
-            .iter()
-            .position(|order| Step::of(order).as_ref() == Some(step));
-        let effect = process
-            .orders
-            .remove(at.expect("enabled only with the order"));
-        let performed = Fact::Performed {
-            who,
-            kind: step.kind,
-            work: step.work.clone(),
-        };
+        let at = process.orders.iter().position(|order| Step::of(order).as_ref() == Some(step));
+        let effect = process.orders.remove(at.expect("enabled only with the order"));
+        let performed = Fact::Performed { who, kind: step.kind, work: step.work.clone() };
         facts.push(performed);
         match &effect {
             Effect::Executor(order) => self.perform(who, order, facts),
@@ -216,10 +183,7 @@ impl World {
     fn note_debt(&mut self, who: Who, order: &ExecutorEffect) {
         let process = self.process_mut(who);
         let executor = process.host.executor();
-        if let ExecutorEffect::StoreEntry {
-            work: Work::Local(build),
-            entry: Some(entry),
-        } = order
+        if let ExecutorEffect::StoreEntry { work: Work::Local(build), entry: Some(entry) } = order
             && entry.drains.is_some()
             && entry.state == BuildState::Succeeded
             && !executor.settings().pinned()
@@ -238,17 +202,8 @@ impl World {
             Work::Local(_) => BTreeSet::new(),
         };
         process.workspaces.insert(work.clone());
-        process.builds.insert(
-            work.clone(),
-            RunningBuild {
-                plan,
-                ..RunningBuild::default()
-            },
-        );
-        facts.push(Fact::BuildRuns {
-            who,
-            work: work.clone(),
-        });
+        process.builds.insert(work.clone(), RunningBuild { plan, ..RunningBuild::default() });
+        facts.push(Fact::BuildRuns { who, work: work.clone() });
     }
 
     /// A build ends by itself.
@@ -260,30 +215,17 @@ impl World {
         facts: &mut Vec<Fact>,
     ) {
         let id = self.process(who).host.id().clone();
-        let build = self
-            .process_mut(who)
-            .builds
-            .remove(work)
-            .expect("enabled only while it runs");
+        let build = self.process_mut(who).builds.remove(work).expect("enabled only while it runs");
         let clean = failed.is_none();
         if let Work::Granted(grant) = work {
             let is_clean = |(chunk, sign_off): (&Chunk, &SignOff)| {
                 (*sign_off == SignOff::Clean).then(|| chunk.clone())
             };
             let signed_off = build.signed_off.iter().filter_map(is_clean).collect();
-            let end = RealEnd {
-                host: id,
-                clean,
-                plan: build.plan,
-                signed_off,
-            };
+            let end = RealEnd { host: id, clean, plan: build.plan, signed_off };
             Arc::make_mut(&mut self.history).ended.insert(*grant, end);
         }
-        facts.push(Fact::BuildEnded {
-            who,
-            work: work.clone(),
-            clean,
-        });
+        facts.push(Fact::BuildEnded { who, work: work.clone(), clean });
         let end = failed.map_or(End::Succeeded, |reason| End::Failed(reason.clone()));
         self.with_host(who, facts, |host| {
             // A build of an earlier life of the candidate is nobody's any more.
@@ -294,10 +236,7 @@ impl World {
     /// A build that was told to stop has really stopped.
     pub(super) fn stop_build(&mut self, who: Who, work: &Work, facts: &mut Vec<Fact>) {
         self.process_mut(who).builds.remove(work);
-        facts.push(Fact::BuildStopped {
-            who,
-            work: work.clone(),
-        });
+        facts.push(Fact::BuildStopped { who, work: work.clone() });
         self.with_host(who, facts, |host| {
             let _ = host.handle_build_stop(work);
         });
@@ -315,11 +254,7 @@ impl World {
         let Some((grant, build)) = process.granted_build_mut() else {
             return;
         };
-        let sign_off = if failed {
-            SignOff::Failed("bad chunk".into())
-        } else {
-            SignOff::Clean
-        };
+        let sign_off = if failed { SignOff::Failed("bad chunk".into()) } else { SignOff::Clean };
         build.signed_off.insert(chunk.clone(), sign_off.clone());
         self.with_host(who, facts, |host| {
             let _ = host.handle_sign_off(grant, chunk.clone(), sign_off);
@@ -330,23 +265,16 @@ impl World {
     fn come_back(&mut self, who: Who, facts: &mut Vec<Fact>) {
         let process = self.process(who);
         let before = process.host.id().clone();
-        let floor = process
-            .host
-            .candidate()
-            .view()
-            .and_then(|view| view.name_floor);
+        let floor = process.host.candidate().view().and_then(|view| view.name_floor);
         let used = self.oracle.used.get(&before.name).copied();
         let incarnation = used.max(floor).unwrap_or_default().next();
-        Arc::make_mut(&mut self.oracle)
-            .used
-            .insert(before.name.clone(), incarnation);
+        Arc::make_mut(&mut self.oracle).used.insert(before.name.clone(), incarnation);
         let process = self.process_mut(who);
         process.said = handover_core::Seq(0);
         process.muted = handover_core::Seq(0);
         let at = facts.len();
         self.with_host(who, facts, |host| {
-            host.come_back(incarnation)
-                .expect("the number is above all that were used");
+            host.come_back(incarnation).expect("the number is above all that were used");
         });
         let id = self.process(who).host.id().clone();
         facts.insert(at, Fact::CameBack { who, before, id });
@@ -378,15 +306,8 @@ impl Process {
     }
 
     fn planned(&self, grant: handover_core::GrantId) -> BTreeSet<Chunk> {
-        let hold = self
-            .host
-            .candidate()
-            .view()
-            .and_then(|view| view.hold.as_ref());
-        match hold
-            .filter(|hold| hold.grant == grant)
-            .map(|hold| &hold.stage)
-        {
+        let hold = self.host.candidate().view().and_then(|view| view.hold.as_ref());
+        match hold.filter(|hold| hold.grant == grant).map(|hold| &hold.stage) {
             Some(handover_core::Stage::Started { plan }) => plan.clone(),
             Some(handover_core::Stage::Offered) | None => BTreeSet::new(),
         }

@@ -1,6 +1,6 @@
 //! What can happen: by itself (calm), and at all.
 
-use handover_core::{Effect, ExecutorEffect, Phase, Revision, Work};
+use handover_core::{Effect, ExecutorEffect, Phase, Work};
 
 use super::apply::{NotEnabled, absent};
 use super::{
@@ -77,10 +77,7 @@ impl World {
             }
         }
         if process.has_late_step() {
-            let step = Step {
-                kind: StepKind::StoreDrain,
-                work: None,
-            };
+            let step = Step { kind: StepKind::StoreDrain, work: None };
             events.push(Event::Step { who, step });
         }
     }
@@ -113,77 +110,49 @@ impl World {
                 self.known_arbiter(*to)?;
                 let link = self.link(*from);
                 ensure(!link.statements_stalled, "the link is stalled")?;
-                ensure(
-                    !link.statements.is_empty(),
-                    "no statement of it is on its way",
-                )
+                ensure(!link.statements.is_empty(), "no statement of it is on its way")
             }
             Event::Publish(index) => {
                 self.known_arbiter(*index)?;
                 let arbiter = &self.arbiters[usize::from(index.0)];
-                ensure(
-                    arbiter.unpublished,
-                    "it has published all that it has committed",
-                )
+                ensure(arbiter.unpublished, "it has published all that it has committed")
             }
             Event::Read(who) => {
                 let behind = self.acting(*who)?.stale as usize;
                 let link = self.link(*who);
                 ensure(!link.views_stalled, "the link is stalled")?;
                 ensure(!link.views.is_empty(), "no view is on its way to it")?;
-                ensure(
-                    link.views.len() > behind,
-                    "it reads views that are further behind",
-                )
+                ensure(link.views.len() > behind, "it reads views that are further behind")
             }
             Event::Repeat(wire) => self.permits_repeat(*wire),
             Event::Plan { who, .. } => {
                 let plans = |order: &Effect| matches!(order, Effect::MakePlan { .. });
-                ensure(
-                    self.acting(*who)?.orders.iter().any(plans),
-                    "it has no offer to plan for",
-                )
+                ensure(self.acting(*who)?.orders.iter().any(plans), "it has no offer to plan for")
             }
             Event::Step { who, step } => {
                 let process = self.acting(*who)?;
                 let late = step.kind == StepKind::StoreDrain && process.has_late_step();
-                ensure(
-                    process.order(step).is_some() || late,
-                    "it has no such step to take",
-                )
+                ensure(process.order(step).is_some() || late, "it has no such step to take")
             }
             Event::SignOff { who, .. } | Event::Hang(who) | Event::Unsigned { who, .. } => {
-                let runs = self
-                    .acting(*who)?
-                    .builds
-                    .keys()
-                    .any(|work| work.is_granted());
+                let runs = self.acting(*who)?.builds.keys().any(|work| work.is_granted());
                 ensure(runs, "no build under a grant runs there")
             }
             Event::BuildEnds { who, work, .. } => {
-                let build = self
-                    .acting(*who)?
-                    .builds
-                    .get(work)
-                    .ok_or_else(|| absent(work))?;
+                let build = self.acting(*who)?.builds.get(work).ok_or_else(|| absent(work))?;
                 ensure(!build.hangs, "the build hangs: it never ends by itself")
             }
             Event::BuildStops { who, work } => {
-                let build = self
-                    .acting(*who)?
-                    .builds
-                    .get(work)
-                    .ok_or_else(|| absent(work))?;
+                let build = self.acting(*who)?.builds.get(work).ok_or_else(|| absent(work))?;
                 ensure(build.stopping, "the build was not told to stop")
             }
             Event::Stall(_) | Event::Flow(_) | Event::Heal => self.known_target(event),
             Event::Lose(wire) | Event::Double(wire) | Event::Overtake(wire) => {
                 ensure(self.waiting_on(*wire) > 0, "nothing is on its way there")
             }
-            Event::Delay(wire) => ensure(
-                self.waiting_on(*wire) > 1,
-                "no two messages are on their way there",
-            ),
+            Event::Delay(wire) => {
+                ensure(self.waiting_on(*wire) > 1, "no two messages are on their way there")
+            }
             Event::Cut(who) => ensure(!self.link(*who).cut, "the link is cut already"),
             Event::Stale { .. } | Event::Slow { .. } => Ok(()),
             Event::Pause(who) | Event::Crash(who) => {
@@ -195,25 +164,17 @@ impl World {
             }
             Event::Gone(_) | Event::Suspect(_) | Event::Trust(_) => Ok(()),
             Event::Boot { name, .. } => {
-                let lives = self
-                    .newest(name)
-                    .is_some_and(|who| self.process(who).lives());
-                ensure(
-                    !lives,
-                    "the last process of this name still lives; that is `overlap`",
-                )?;
+                let lives = self.newest(name).is_some_and(|who| self.process(who).lives());
+                ensure(!lives, "the last process of this name still lives; that is `overlap`")?;
                 self.known_place(name)
             }
             Event::Overlap { name, .. } => {
-                let lives = self
-                    .newest(name)
-                    .is_some_and(|who| self.process(who).lives());
+                let lives = self.newest(name).is_some_and(|who| self.process(who).lives());
                 ensure(lives, "no process of this name lives; that is `boot`")
             }
-            Event::Reuse(who) => ensure(
-                !self.process(*who).lives(),
-                "the process still lives; crash it first",
-            ),
+            Event::Reuse(who) => {
+                ensure(!self.process(*who).lives(), "the process still lives; crash it first")
+            }
             Event::ArbiterCrash(index) | Event::Conflict(index) | Event::UnknownCommit(index) => {
                 self.known_arbiter(*index)
             }
@@ -231,8 +192,8 @@ impl World {
                 ensure(process.host.statement().is_some(), "it has said nothing")
             }
             Direction::FromRecord => {
-                let published = self.committed().revision() > Revision(0);
-                ensure(published, "nothing was ever published")
+                let newest = &self.link(wire.who).newest;
+                ensure(newest.is_some(), "nothing was ever published for it")
             }
         }
     }
@@ -256,10 +217,7 @@ impl World {
     }
 
     fn known_arbiter(&self, index: ArbiterIndex) -> Result<(), NotEnabled> {
-        ensure(
-            usize::from(index.0) < self.arbiters.len(),
-            "there is no such arbiter",
-        )
+        ensure(usize::from(index.0) < self.arbiters.len(), "there is no such arbiter")
     }
 
     fn known_target(&self, event: &Event) -> Result<(), NotEnabled> {
@@ -279,9 +237,7 @@ impl Process {
     /// The order that this step carries out.
     #[must_use]
     pub fn order(&self, step: &Step) -> Option<&Effect> {
-        self.orders
-            .iter()
-            .find(|order| Step::of(order).as_ref() == Some(step))
+        self.orders.iter().find(|order| Step::of(order).as_ref() == Some(step))
     }
 
     /// A wrong protocol has put an order off until the slot is released, and it is.
@@ -303,31 +259,16 @@ fn push_builds(who: Who, process: &Process, events: &mut Vec<Event>) {
     }
     for (work, build) in &process.builds {
         if build.stopping {
-            events.push(Event::BuildStops {
-                who,
-                work: work.clone(),
-            });
+            events.push(Event::BuildStops { who, work: work.clone() });
         } else if build.hangs {
         } else if let Some(chunk) = build.unfinished().next().filter(|_| work.is_granted()) {
-            events.push(Event::SignOff {
-                who,
-                chunk: chunk.clone(),
-                failed: false,
-            });
+            events.push(Event::SignOff { who, chunk: chunk.clone(), failed: false });
         } else {
-            events.push(Event::BuildEnds {
-                who,
-                work: work.clone(),
-                failed: None,
-            });
+            events.push(Event::BuildEnds { who, work: work.clone(), failed: None });
         }
     }
 }
 
 fn ensure(holds: bool, otherwise: &str) -> Result<(), NotEnabled> {
-    if holds {
-        Ok(())
-    } else {
-        Err(NotEnabled(otherwise.into()))
-    }
+    if holds { Ok(()) } else { Err(NotEnabled(otherwise.into())) }
 }

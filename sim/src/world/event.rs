@@ -113,10 +113,7 @@ impl StepKind {
 
 /// What can happen next, in one step.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[allow(
-    missing_docs,
-    reason = "the fields are the words of the command that each variant names"
-)]
+#[allow(missing_docs, reason = "the fields are the words of the command that each variant names")]
 pub enum Event {
     /// `ask b`
     Ask(Who),
@@ -133,42 +130,21 @@ pub enum Event {
     /// `repeat LINK`: the present statement, or the newest view, is sent again (Dr1).
     Repeat(Wire),
     /// `plan b [CHUNK...]`
-    Plan {
-        who: Who,
-        chunks: Option<BTreeSet<Chunk>>,
-    },
+    Plan { who: Who, chunks: Option<BTreeSet<Chunk>> },
     /// `step b WORD...`
     Step { who: Who, step: Step },
     /// `sign-off b CHUNK [failed]`
-    SignOff {
-        who: Who,
-        chunk: Chunk,
-        failed: bool,
-    },
+    SignOff { who: Who, chunk: Chunk, failed: bool },
     /// `build-ends b of WORK [failed REASON]`
-    BuildEnds {
-        who: Who,
-        work: Work,
-        failed: Option<Reason>,
-    },
+    BuildEnds { who: Who, work: Work, failed: Option<Reason> },
     /// `build-stops b of WORK`
     BuildStops { who: Who, work: Work },
     /// `submit b BUILD ...`
-    Submit {
-        who: Who,
-        build: BuildId,
-        parent: Option<BuildId>,
-        drains: Option<EndAction>,
-    },
+    Submit { who: Who, build: BuildId, parent: Option<BuildId>, drains: Option<EndAction> },
     /// `cancel b BUILD`
     CancelBuild { who: Who, build: BuildId },
     /// `drain b ...`
-    Drain {
-        who: Who,
-        term: Term,
-        end: EndAction,
-        at_deadline: AtDeadline,
-    },
+    Drain { who: Who, term: Term, end: EndAction, at_deadline: AtDeadline },
     /// `undrain b`
     Undrain(Who),
     /// `deadline b`
@@ -200,15 +176,9 @@ pub enum Event {
     /// `gone b`: membership says that it has ended; a wrong verdict if it has not.
     Gone(Who),
     /// `boot b[:VERSION]`
-    Boot {
-        name: Name,
-        version: Option<Version>,
-    },
+    Boot { name: Name, version: Option<Version> },
     /// `overlap b[:VERSION]`: the next incarnation starts before the last has ended.
-    Overlap {
-        name: Name,
-        version: Option<Version>,
-    },
+    Overlap { name: Name, version: Option<Version> },
     /// `reuse b`: a boot takes the number of this process.
     Reuse(Who),
     /// `suspect b`
@@ -230,11 +200,7 @@ pub enum Event {
     /// `lapse g1`
     Lapse(GrantId),
     /// `cancel g1 [again|block] [REASON]`
-    Cancel {
-        grant: GrantId,
-        then: Then,
-        reason: Reason,
-    },
+    Cancel { grant: GrantId, then: Then, reason: Reason },
     /// `revoke g1 [REASON]`
     Revoke { grant: GrantId, reason: Reason },
     /// `retry v1 g1`

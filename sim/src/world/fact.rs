@@ -22,11 +22,7 @@ pub enum Fact {
     /// A host's gate changed.
     Gate { who: Who, gate: Gate },
     /// An arbiter refused an input.
-    Refused {
-        arbiter: ArbiterIndex,
-        input: Arc<Input>,
-        refusal: Refusal,
-    },
+    Refused { arbiter: ArbiterIndex, input: Arc<Input>, refusal: Refusal },
     /// An arbiter committed what an input changed.
     Committed {
         arbiter: ArbiterIndex,
@@ -37,33 +33,19 @@ pub enum Fact {
         after: Arc<Record>,
     },
     /// A commit lost the compare-and-set; the arbiter catches up and folds again.
-    Conflicted {
-        arbiter: ArbiterIndex,
-        found: Revision,
-    },
+    Conflicted { arbiter: ArbiterIndex, found: Revision },
     /// A commit was done and its answer lost; the arbiter catches up and folds again.
     AnswerLost { arbiter: ArbiterIndex },
     /// An arbiter put views on the links.
-    Published {
-        arbiter: ArbiterIndex,
-        revision: Revision,
-    },
+    Published { arbiter: ArbiterIndex, revision: Revision },
     /// An arbiter restarted from the record.
     Restarted { arbiter: ArbiterIndex },
     /// A host read a view; what it refused changed nothing.
-    Read {
-        who: Who,
-        view: Arc<View>,
-        refused: Option<&'static str>,
-    },
+    Read { who: Who, view: Arc<View>, refused: Option<&'static str> },
     /// The core handed an order to the driver.
     Ordered { who: Who, effect: Box<Effect> },
     /// The driver carried an order out.
-    Performed {
-        who: Who,
-        kind: StepKind,
-        work: Option<Work>,
-    },
+    Performed { who: Who, kind: StepKind, work: Option<Work> },
     /// A build's process runs.
     BuildRuns { who: Who, work: Work },
     /// A build's process ended by itself.
@@ -75,11 +57,7 @@ pub enum Fact {
     /// A process is up.
     Booted { who: Who, id: HostId },
     /// A process came back under a new incarnation.
-    CameBack {
-        who: Who,
-        before: HostId,
-        id: HostId,
-    },
+    CameBack { who: Who, before: HostId, id: HostId },
     /// A process died with all that it had in memory.
     Crashed { who: Who },
     /// A process ended because it was drained.

@@ -14,6 +14,8 @@ mod driver;
 mod enabled;
 mod event;
 mod fact;
+#[cfg(test)]
+mod handmade;
 mod naming;
 mod network;
 mod operator;
@@ -169,16 +171,12 @@ impl World {
 
     /// The arbiters.
     pub fn arbiters(&self) -> impl Iterator<Item = (ArbiterIndex, &Arbiter)> {
-        (0..)
-            .map(ArbiterIndex)
-            .zip(self.arbiters.iter().map(|arbiter| &**arbiter))
+        (0..).map(ArbiterIndex).zip(self.arbiters.iter().map(|arbiter| &**arbiter))
     }
 
     /// All processes that were ever started, in the order of their starts.
     pub fn processes(&self) -> impl Iterator<Item = (Who, &Process)> {
-        (0..)
-            .map(Who)
-            .zip(self.processes.iter().map(|process| &**process))
+        (0..).map(Who).zip(self.processes.iter().map(|process| &**process))
     }
 
     /// One process.
@@ -220,26 +218,20 @@ impl World {
     /// The newest process of a place.
     #[must_use]
     pub fn newest(&self, name: &Name) -> Option<Who> {
-        let named = self
-            .processes()
-            .filter(|(_, process)| process.name == *name);
+        let named = self.processes().filter(|(_, process)| process.name == *name);
         named.map(|(who, _)| who).last()
     }
 
     /// The process that runs, or last ran, under this identity.
     #[must_use]
     pub fn by_id(&self, id: &HostId) -> Option<Who> {
-        self.processes()
-            .filter(|(_, process)| process.host.id() == id)
-            .map(|(who, _)| who)
-            .last()
+        self.processes().filter(|(_, process)| process.host.id() == id).map(|(who, _)| who).last()
     }
 
     /// Does a process live under this identity? One that has died under it may not be the only one
     /// that had it, where a boot has reused a number.
     fn is_lived(&self, id: &HostId) -> bool {
-        self.processes()
-            .any(|(_, process)| process.lives() && process.host.id() == id)
+        self.processes().any(|(_, process)| process.lives() && process.host.id() == id)
     }
 
     /// The parts of an actor that a digest covers, each as something that serializes canonically.
@@ -266,20 +258,12 @@ impl World {
             }
         }
         for (i, process) in self.processes.iter().enumerate() {
-            if before
-                .processes
-                .get(i)
-                .is_none_or(|before| !Arc::ptr_eq(process, before))
-            {
+            if before.processes.get(i).is_none_or(|before| !Arc::ptr_eq(process, before)) {
                 parts.push(Part::Process(Who::from(i)));
             }
         }
         for (i, link) in self.links.iter().enumerate() {
-            if before
-                .links
-                .get(i)
-                .is_none_or(|before| !Arc::ptr_eq(link, before))
-            {
+            if before.links.get(i).is_none_or(|before| !Arc::ptr_eq(link, before)) {
                 parts.push(Part::Link(Who::from(i)));
             }
         }

@@ -28,21 +28,9 @@ impl World {
     /// `Offered(b, g1)`
     #[must_use]
     pub fn hold_label(&self, hold: &Hold) -> String {
-        let stage = if hold.is_started() {
-            "Started"
-        } else {
-            "Offered"
-        };
-        let cancelling = if hold.is_cancelling() {
-            " cancelling"
-        } else {
-            ""
-        };
-        format!(
-            "{stage}({}, {}){cancelling}",
-            self.host_label(&hold.host),
-            hold.grant
-        )
+        let stage = if hold.is_started() { "Started" } else { "Offered" };
+        let cancelling = if hold.is_cancelling() { " cancelling" } else { "" };
+        format!("{stage}({}, {}){cancelling}", self.host_label(&hold.host), hold.grant)
     }
 
     /// The process of this name and incarnation, or the newest of the name.
@@ -52,10 +40,7 @@ impl World {
             process.name.as_str() == name
                 && incarnation.is_none_or(|wanted| process.host.id().incarnation.0 == wanted)
         };
-        self.processes()
-            .filter(|(_, process)| named(process))
-            .map(|(who, _)| who)
-            .last()
+        self.processes().filter(|(_, process)| named(process)).map(|(who, _)| who).last()
     }
 }
 

@@ -37,22 +37,13 @@ impl World {
         let Some(statement) = process.host.statement() else {
             return;
         };
-        let said = self.protocol().say(&Saying {
-            statement: &statement,
-            process,
-        });
-        facts.push(Fact::Said {
-            who,
-            statement: Arc::new(statement),
-        });
+        let said = self.protocol().say(&Saying { statement: &statement, process });
+        facts.push(Fact::Said { who, statement: Arc::new(statement) });
         self.process_mut(who).said = seq;
         match said {
             Said::Sent(statement) => self.send(who, Arc::new(statement), facts),
             Said::Kept { acknowledged } => {
-                facts.push(Fact::Lost {
-                    who,
-                    what: Lost::Unsaid(seq),
-                });
+                facts.push(Fact::Lost { who, what: Lost::Unsaid(seq) });
                 self.process_mut(who).muted = seq;
                 if acknowledged {
                     self.forge_acknowledgement(who, facts);
@@ -61,7 +52,7 @@ impl World {
         }
     }
 
-    /// A wrong protocol takes its own silence for acknowledged.
+    /// A wrong protocol takes its own silence for acknowledged, and the job for done.
     fn forge_acknowledgement(&mut self, who: Who, facts: &mut Vec<Fact>) {
         let process = self.process(who);
         let seq = process.host.candidate().seq();
@@ -69,22 +60,18 @@ impl World {
             return;
         };
         let revision = view.revision.next();
+        let forged = View { acknowledged: Some(seq), revision, ..view };
+        self.process_mut(who).shown = Some(Arc::new(forged.clone()));
         self.with_host(who, facts, |host| {
+            host.stand_down_after();
             // The candidate has just held an older view, so it takes this one.
-            let _ = host.handle_view(View {
-                acknowledged: Some(seq),
-                revision,
-                ..view
-            });
+            let _ = host.handle_view(forged);
         });
     }
 
     fn send(&mut self, who: Who, statement: Arc<Statement>, facts: &mut Vec<Fact>) {
         if self.link(who).cut {
-            facts.push(Fact::Lost {
-                who,
-                what: Lost::Statement(statement.seq),
-            });
+            facts.push(Fact::Lost { who, what: Lost::Statement(statement.seq) });
         } else {
             self.link_mut(who).statements.push_back(statement);
         }
@@ -94,10 +81,7 @@ impl World {
     pub(super) fn publish(&mut self, index: ArbiterIndex, facts: &mut Vec<Fact>) {
         let record = Arc::clone(&self.arbiter_mut(index).applied);
         self.arbiter_mut(index).unpublished = false;
-        facts.push(Fact::Published {
-            arbiter: index,
-            revision: record.revision(),
-        });
+        facts.push(Fact::Published { arbiter: index, revision: record.revision() });
         for i in 0..self.processes.len() {
             let who = Who::from(i);
             let process = self.process(who);
@@ -118,10 +102,7 @@ impl World {
         let link = self.link_mut(who);
         link.newest = Some(Arc::clone(&view));
         if link.cut {
-            facts.push(Fact::Lost {
-                who,
-                what: Lost::View(view.revision),
-            });
+            facts.push(Fact::Lost { who, what: Lost::View(view.revision) });
         } else {
             link.views.push_back(view);
         }
@@ -129,11 +110,7 @@ impl World {
 
     /// The host reads its oldest view.
     pub(super) fn read(&mut self, who: Who, facts: &mut Vec<Fact>) {
-        let view = self
-            .link_mut(who)
-            .views
-            .pop_front()
-            .expect("enabled only with a view");
+        let view = self.link_mut(who).views.pop_front().expect("enabled only with a view");
         self.read_view(who, &view, facts);
     }
 
@@ -148,14 +125,7 @@ impl World {
         if refused.is_none() {
             self.process_mut(who).shown = Some(Arc::clone(view));
         }
-        facts.insert(
-            at,
-            Fact::Read {
-                who,
-                view: Arc::clone(view),
-                refused,
-            },
-        );
+        facts.insert(at, Fact::Read { who, view: Arc::clone(view), refused });
     }
 
     /// Sends again what was not acknowledged, or not read (Dr1).
@@ -165,25 +135,15 @@ impl World {
             Direction::ToRecord => {
                 let process = self.process(who);
                 let statement = process.host.statement().expect("enabled only with a word");
-                match self.protocol().say(&Saying {
-                    statement: &statement,
-                    process,
-                }) {
+                match self.protocol().say(&Saying { statement: &statement, process }) {
                     Said::Sent(statement) => self.send(who, Arc::new(statement), facts),
                     Said::Kept { .. } => {
-                        facts.push(Fact::Lost {
-                            who,
-                            what: Lost::Unsaid(statement.seq),
-                        });
+                        facts.push(Fact::Lost { who, what: Lost::Unsaid(statement.seq) });
                     }
                 }
             }
             Direction::FromRecord => {
-                let view = self
-                    .link(who)
-                    .newest
-                    .clone()
-                    .expect("enabled only with a view");
+                let view = self.link(who).newest.clone().expect("enabled only with a view");
                 self.send_view(who, view, facts);
             }
         }

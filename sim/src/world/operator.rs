@@ -27,10 +27,7 @@ impl World {
         let request = request("operator", term, end, at_deadline);
         let refused = self.with_host(who, facts, |host| host.drain(request).err());
         if let Some(refusal) = refused {
-            facts.push(Fact::Declined {
-                who,
-                why: refusal.to_string(),
-            });
+            facts.push(Fact::Declined { who, why: refusal.to_string() });
         }
     }
 
@@ -47,10 +44,7 @@ impl World {
         let (build, parent) = (build.clone(), parent.cloned());
         let refused = self.with_host(who, facts, |host| host.submit(build, parent, drains).err());
         if let Some(refusal) = refused {
-            facts.push(Fact::Declined {
-                who,
-                why: refusal.to_string(),
-            });
+            facts.push(Fact::Declined { who, why: refusal.to_string() });
         }
     }
 
@@ -58,15 +52,10 @@ impl World {
     /// last process still lives has its disk in use: the next incarnation begins with an empty one.
     pub(super) fn boot(&mut self, name: &Name, version: Option<&Version>, facts: &mut Vec<Fact>) {
         let last = self.newest(name).map(|who| self.process(who));
-        let ledger = last
-            .filter(|last| !last.lives())
-            .map(|last| last.ledger.clone());
+        let ledger = last.filter(|last| !last.lives()).map(|last| last.ledger.clone());
         let ran = last.map(|last| last.host.version().clone());
         let place = self.place(name).clone();
-        let version = version
-            .cloned()
-            .or(ran)
-            .unwrap_or_else(|| place.version.clone());
+        let version = version.cloned().or(ran).unwrap_or_else(|| place.version.clone());
         let who = self.start_process(&place, &version, None, ledger);
         let id = self.process(who).host.id().clone();
         facts.push(Fact::Booted { who, id });
@@ -117,9 +106,7 @@ impl World {
 
     fn place(&self, name: &Name) -> &Place {
         let mut places = self.setup.places.iter();
-        places
-            .find(|place| place.name == *name)
-            .expect("enabled only for a known place")
+        places.find(|place| place.name == *name).expect("enabled only for a known place")
     }
 }
 
@@ -135,11 +122,5 @@ fn heal_process(process: &mut Process) {
 }
 
 fn request(reason: &str, term: Term, end: EndAction, at_deadline: AtDeadline) -> DrainRequest {
-    DrainRequest {
-        reason: Reason::from(reason),
-        term,
-        end,
-        at_deadline,
-        since: 0,
-    }
+    DrainRequest { reason: Reason::from(reason), term, end, at_deadline, since: 0 }
 }

@@ -130,7 +130,6 @@ impl Process {
             Work::Granted(grant) => Some(*grant),
             Work::Local(_) => None,
         });
-        real.filter(move |grant| Some(*grant) != counted)
-            .chain(counted)
+        real.filter(move |grant| Some(*grant) != counted).chain(counted)
     }
 }

@@ -6,22 +6,10 @@ use super::super::{EndAction, Fact, Grant, HoldFact, HostRef, Standing, limits};
 use super::{Section, Word, word};
 
 pub(super) const SECTIONS: &[Section<Fact>] = &[
-    Section {
-        title: "The record",
-        words: RECORD,
-    },
-    Section {
-        title: "Hosts",
-        words: HOSTS,
-    },
-    Section {
-        title: "Executors",
-        words: EXECUTORS,
-    },
-    Section {
-        title: "The whole",
-        words: WHOLE,
-    },
+    Section { title: "The record", words: RECORD },
+    Section { title: "Hosts", words: HOSTS },
+    Section { title: "Executors", words: EXECUTORS },
+    Section { title: "The whole", words: WHOLE },
 ];
 
 const RECORD: &[Word<Fact>] = &[
@@ -35,12 +23,7 @@ const RECORD: &[Word<Fact>] = &[
         "verdict VERSION none|approved|failed",
         "What the record says of a version.",
         "verdict v1 approved",
-        |words| {
-            Ok(Fact::Verdict {
-                version: words.version()?,
-                verdict: words.keyword()?,
-            })
-        },
+        |words| Ok(Fact::Verdict { version: words.version()?, verdict: words.keyword()? }),
     ),
     word(
         "line HOST none|Asking|Accepted|Building|Finished|StoodDown",
@@ -48,10 +31,7 @@ const RECORD: &[Word<Fact>] = &[
         "line b StoodDown",
         |words| {
             let host = words.host()?;
-            Ok(Fact::Line {
-                host,
-                standing: words.keyword_or::<Standing>(&["none"])?,
-            })
+            Ok(Fact::Line { host, standing: words.keyword_or::<Standing>(&["none"])? })
         },
     ),
     word(
@@ -64,31 +44,18 @@ const RECORD: &[Word<Fact>] = &[
             if !is_name(&token.text.to_lowercase()) || token.text.contains(['-', '_']) {
                 return Err(token.problem(valid));
             }
-            Ok(Fact::Refused {
-                refusal: token.text.to_owned(),
-            })
+            Ok(Fact::Refused { refusal: token.text.to_owned() })
         },
     ),
     word(
         "answered StaleGrant|NotHolder|UnknownChunk",
         "The last input was accepted with this remark.",
         "answered NotHolder",
-        |words| {
-            Ok(Fact::Answered {
-                remark: words.keyword()?,
-            })
-        },
+        |words| Ok(Fact::Answered { remark: words.keyword()? }),
     ),
-    word(
-        "offers N",
-        "How many grants were given so far.",
-        "offers 2",
-        |words| {
-            Ok(Fact::Offers {
-                count: words.number("a number of grants", limits::OFFERS)?,
-            })
-        },
-    ),
+    word("offers N", "How many grants were given so far.", "offers 2", |words| {
+        Ok(Fact::Offers { count: words.number("a number of grants", limits::OFFERS)? })
+    }),
 ];
 
 const HOSTS: &[Word<Fact>] = &[
@@ -96,24 +63,14 @@ const HOSTS: &[Word<Fact>] = &[
         "gate HOST open|waiting|blocked|unknown",
         "Whether the host may take traffic.",
         "gate b open",
-        |words| {
-            Ok(Fact::Gate {
-                host: words.host()?,
-                gate: words.keyword()?,
-            })
-        },
+        |words| Ok(Fact::Gate { host: words.host()?, gate: words.keyword()? }),
     ),
     word(
         "host HOST idle|asking|planning|accepted|building|cancelling|finished|stood-down|gone|\
          crashed|waiting",
         "What the host's candidate itself is in.",
         "host b building",
-        |words| {
-            Ok(Fact::Host {
-                host: words.host()?,
-                state: words.keyword()?,
-            })
-        },
+        |words| Ok(Fact::Host { host: words.host()?, state: words.keyword()? }),
     ),
     word(
         "said HOST Asking|Accepted|Building|Finished|StoodDown [GRANT]",
@@ -122,34 +79,15 @@ const HOSTS: &[Word<Fact>] = &[
         |words| {
             let (host, standing) = (words.host()?, words.keyword()?);
             let grant = words.peek().map(|_| words.grant()).transpose()?;
-            Ok(Fact::Said {
-                host,
-                standing,
-                grant,
-            })
+            Ok(Fact::Said { host, standing, grant })
         },
     ),
-    word(
-        "building HOST yes|no",
-        "Whether a build process runs there.",
-        "building b no",
-        |words| {
-            Ok(Fact::Building {
-                host: words.host()?,
-                yes: words.yes()?,
-            })
-        },
-    ),
-    word(
-        "builders N",
-        "How many hosts run a build of a grant now.",
-        "builders 1",
-        |words| {
-            Ok(Fact::Builders {
-                count: words.number("a number of hosts", limits::BUILDERS)?,
-            })
-        },
-    ),
+    word("building HOST yes|no", "Whether a build process runs there.", "building b no", |words| {
+        Ok(Fact::Building { host: words.host()?, yes: words.yes()? })
+    }),
+    word("builders N", "How many hosts run a build of a grant now.", "builders 1", |words| {
+        Ok(Fact::Builders { count: words.number("a number of hosts", limits::BUILDERS)? })
+    }),
 ];
 
 const EXECUTORS: &[Word<Fact>] = &[
@@ -164,12 +102,7 @@ const EXECUTORS: &[Word<Fact>] = &[
                 .accept("attempts")
                 .then(|| words.number("a number of attempts", limits::ATTEMPTS))
                 .transpose()?;
-            Ok(Fact::Build {
-                host,
-                build,
-                state,
-                attempts,
-            })
+            Ok(Fact::Build { host, build, state, attempts })
         },
     ),
     word(
@@ -178,11 +111,7 @@ const EXECUTORS: &[Word<Fact>] = &[
         "workspace b x1 no",
         |words| {
             let (host, build) = (words.host()?, words.build()?);
-            Ok(Fact::Workspace {
-                host,
-                build,
-                yes: words.yes()?,
-            })
+            Ok(Fact::Workspace { host, build, yes: words.yes()? })
         },
     ),
     word(
@@ -200,43 +129,19 @@ const EXECUTORS: &[Word<Fact>] = &[
         "drained HOST yes|no",
         "Whether the drain is done: the process may end (rule Ho4).",
         "drained b yes",
-        |words| {
-            Ok(Fact::Drained {
-                host: words.host()?,
-                yes: words.yes()?,
-            })
-        },
+        |words| Ok(Fact::Drained { host: words.host()?, yes: words.yes()? }),
     ),
-    word(
-        "free-slots HOST N",
-        "How many slots are free.",
-        "free-slots b 1",
-        |words| {
-            let host = words.host()?;
-            Ok(Fact::FreeSlots {
-                host,
-                count: words.number("free slots", limits::FREE_SLOTS)?,
-            })
-        },
-    ),
-    word(
-        "queue HOST BUILD...|none",
-        "The builds that wait, in order.",
-        "queue b x1 x2",
-        |words| {
-            let host = words.host()?;
-            if words.accept("none") {
-                return Ok(Fact::Queue {
-                    host,
-                    builds: vec![],
-                });
-            }
-            Ok(Fact::Queue {
-                host,
-                builds: words.some("a build or `none`", Words::build)?,
-            })
-        },
-    ),
+    word("free-slots HOST N", "How many slots are free.", "free-slots b 1", |words| {
+        let host = words.host()?;
+        Ok(Fact::FreeSlots { host, count: words.number("free slots", limits::FREE_SLOTS)? })
+    }),
+    word("queue HOST BUILD...|none", "The builds that wait, in order.", "queue b x1 x2", |words| {
+        let host = words.host()?;
+        if words.accept("none") {
+            return Ok(Fact::Queue { host, builds: vec![] });
+        }
+        Ok(Fact::Queue { host, builds: words.some("a build or `none`", Words::build)? })
+    }),
 ];
 
 const WHOLE: &[Word<Fact>] = &[
@@ -246,12 +151,9 @@ const WHOLE: &[Word<Fact>] = &[
         "converged",
         |_| Ok(Fact::Converged),
     ),
-    word(
-        "stuck",
-        "Nothing can move any more, and it has not converged.",
-        "stuck",
-        |_| Ok(Fact::Stuck),
-    ),
+    word("stuck", "Nothing can move any more, and it has not converged.", "stuck", |_| {
+        Ok(Fact::Stuck)
+    }),
 ];
 
 fn read_hold(words: &mut Words<'_>) -> Result<HoldFact, Problem> {
@@ -266,11 +168,7 @@ fn read_hold(words: &mut Words<'_>) -> Result<HoldFact, Problem> {
         }
         "Started" => {
             let (host, grant) = read_holder(words)?;
-            Ok(HoldFact::Started {
-                host,
-                grant,
-                cancelling: words.accept("cancelling"),
-            })
+            Ok(HoldFact::Started { host, grant, cancelling: words.accept("cancelling") })
         }
         _ => Err(token.problem(valid).near(["none", "Offered", "Started"])),
     }

@@ -8,10 +8,7 @@ use super::super::words::{Names, Words};
 use super::super::{CURRENT, Ending, Header, HostNumber, HostVersion, limits};
 use super::{Section, Word, verb, word};
 
-pub(super) const SECTIONS: &[Section<Header>] = &[Section {
-    title: "",
-    words: WORDS,
-}];
+pub(super) const SECTIONS: &[Section<Header>] = &[Section { title: "", words: WORDS }];
 
 const WORDS: &[Word<Header>] = &[
     word(
@@ -48,11 +45,7 @@ const WORDS: &[Word<Header>] = &[
         "arbiters N",
         "How many arbiters share the record, 1 or 2; by default 1.",
         "arbiters 2",
-        |words| {
-            words
-                .number("a number of arbiters", limits::ARBITERS)
-                .map(Header::Arbiters)
-        },
+        |words| words.number("a number of arbiters", limits::ARBITERS).map(Header::Arbiters),
     ),
     word(
         "pinned HOST...",
@@ -87,9 +80,8 @@ fn read_hosts(
     let mut hosts: Vec<HostVersion> = vec![];
     words.some("a host and its version, as `b:v1`", |words| {
         let token = words.take("a host and its version, as `b:v1`")?;
-        let (name, version) = token
-            .cut(':')
-            .ok_or_else(|| token.problem("a host and its version, as `b:v1`"))?;
+        let (name, version) =
+            token.cut(':').ok_or_else(|| token.problem("a host and its version, as `b:v1`"))?;
         check_name(name)?;
         let name_taken = hosts.iter().any(|host| host.name == name.text);
         if name_taken || others(words.names).contains(name.text) {
@@ -98,10 +90,7 @@ fn read_hosts(
         if hosts.len() == limits::HOSTS_MAX {
             return Err(name.problem(format!("at most {} hosts", limits::HOSTS_MAX)));
         }
-        hosts.push(HostVersion {
-            name: name.text.to_owned(),
-            version: version.version()?,
-        });
+        hosts.push(HostVersion { name: name.text.to_owned(), version: version.version()? });
         Ok(name.text)
     })?;
     Ok(hosts)
@@ -118,9 +107,7 @@ fn check_name(name: Token<'_>) -> Result<(), Problem> {
     }
     let reserved = ["record", "record2", "store", "none", "all"];
     if reserved.contains(&name.text) || verb(name.text).is_some() {
-        return Err(name
-            .problem(valid)
-            .note("the word is one of the language's own"));
+        return Err(name.problem(valid).note("the word is one of the language's own"));
     }
     Ok(())
 }
@@ -134,9 +121,7 @@ fn read_numbers(
     let mut numbers: Vec<HostNumber> = vec![];
     words.some(&valid, |words| {
         let token = words.take(&valid)?;
-        let (name, number) = token
-            .cut('=')
-            .ok_or_else(|| token.problem(valid.as_str()))?;
+        let (name, number) = token.cut('=').ok_or_else(|| token.problem(valid.as_str()))?;
         let host = words.known_host(name)?;
         let number = number.small(what, range.clone())?;
         numbers.push(HostNumber { name: host, number });
@@ -146,10 +131,8 @@ fn read_numbers(
 }
 
 fn read_under(words: &mut Words<'_>) -> Result<Header, Problem> {
-    let variants: Vec<&str> = [CURRENT]
-        .into_iter()
-        .chain(words.names.variants.iter().copied())
-        .collect();
+    let variants: Vec<&str> =
+        [CURRENT].into_iter().chain(words.names.variants.iter().copied()).collect();
     let valid = format!("a protocol: {}", list(&variants));
     let token = words.take(&valid)?;
     if !variants.contains(&token.text) {
@@ -163,8 +146,5 @@ fn read_under(words: &mut Words<'_>) -> Result<Header, Problem> {
         let valid = list(&["holds", "breaks"]);
         return Err(words.take(&valid)?.problem(valid).near(["holds", "breaks"]));
     };
-    Ok(Header::Under {
-        variant: token.text.to_owned(),
-        ending,
-    })
+    Ok(Header::Under { variant: token.text.to_owned(), ending })
 }

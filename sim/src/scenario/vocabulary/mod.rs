@@ -67,10 +67,7 @@ pub fn markdown() -> String {
     text.push_str("\n## Headers\n");
     write_sections(&mut text, headers::SECTIONS);
     text.push_str("\nThe properties are ");
-    let properties: Vec<&str> = Property::ALL
-        .iter()
-        .map(|property| property.word())
-        .collect();
+    let properties: Vec<&str> = Property::ALL.iter().map(|property| property.word()).collect();
     let _ = writeln!(text, "`{}`.", properties.join("`, `"));
     text.push_str("\n## Commands\n");
     write_sections(&mut text, verbs::SECTIONS);
@@ -103,17 +100,11 @@ Upper-case words stand for what you write there; `[ ]` may be left out, `|` sepa
 ";
 
 fn entries<T>(sections: &'static [Section<T>]) -> impl Iterator<Item = &'static Entry> {
-    sections
-        .iter()
-        .flat_map(|section| section.words)
-        .map(|word| &word.entry)
+    sections.iter().flat_map(|section| section.words).map(|word| &word.entry)
 }
 
 fn find<T>(sections: &'static [Section<T>], word: &str) -> Option<&'static Word<T>> {
-    sections
-        .iter()
-        .flat_map(|section| section.words)
-        .find(|each| each.entry.word() == word)
+    sections.iter().flat_map(|section| section.words).find(|each| each.entry.word() == word)
 }
 
 fn write_sections<T>(text: &mut String, sections: &[Section<T>]) {
@@ -125,9 +116,7 @@ fn write_sections<T>(text: &mut String, sections: &[Section<T>]) {
         text.push_str("\n| form | meaning | example |\n|---|---|---|\n");
         for Word { entry, .. } in section.words {
             let form = entry.form.replace('|', "\\|");
-            let Entry {
-                meaning, example, ..
-            } = entry;
+            let Entry { meaning, example, .. } = entry;
             let _ = writeln!(text, "| `{form}` | {meaning} | `{example}` |");
         }
     }
@@ -139,12 +128,5 @@ const fn word<T>(
     example: &'static str,
     read: fn(&mut Words<'_>) -> Result<T, Problem>,
 ) -> Word<T> {
-    Word {
-        entry: Entry {
-            form,
-            meaning,
-            example,
-        },
-        read,
-    }
+    Word { entry: Entry { form, meaning, example }, read }
 }

@@ -7,130 +7,62 @@ use super::faults::{HOST_FAULTS, NETWORK_FAULTS, OTHER_FAULTS};
 use super::{Section, Word, fact, word};
 
 pub(super) const SECTIONS: &[Section<Command>] = &[
-    Section {
-        title: "Hosts and the record",
-        words: PROTOCOL,
-    },
-    Section {
-        title: "Builds and drains",
-        words: EXECUTOR,
-    },
-    Section {
-        title: "Faults of the network",
-        words: NETWORK_FAULTS,
-    },
-    Section {
-        title: "Faults of hosts",
-        words: HOST_FAULTS,
-    },
-    Section {
-        title: "Faults of builds and of the arbiter",
-        words: OTHER_FAULTS,
-    },
-    Section {
-        title: "The operator",
-        words: OPERATOR,
-    },
-    Section {
-        title: "Coming to rest, and judging",
-        words: JUDGING,
-    },
+    Section { title: "Hosts and the record", words: PROTOCOL },
+    Section { title: "Builds and drains", words: EXECUTOR },
+    Section { title: "Faults of the network", words: NETWORK_FAULTS },
+    Section { title: "Faults of hosts", words: HOST_FAULTS },
+    Section { title: "Faults of builds and of the arbiter", words: OTHER_FAULTS },
+    Section { title: "The operator", words: OPERATOR },
+    Section { title: "Coming to rest, and judging", words: JUDGING },
 ];
 
 const PROTOCOL: &[Word<Command>] = &[
-    word(
-        "ask HOST",
-        "The host wants its version prepared, and says so.",
-        "ask b",
-        |words| {
-            Ok(Command::Ask {
-                host: words.host()?,
-            })
-        },
-    ),
-    word(
-        "watch HOST",
-        "The host holds a gate without asking.",
-        "watch b",
-        |words| {
-            Ok(Command::Watch {
-                host: words.host()?,
-            })
-        },
-    ),
+    word("ask HOST", "The host wants its version prepared, and says so.", "ask b", |words| {
+        Ok(Command::Ask { host: words.host()? })
+    }),
+    word("watch HOST", "The host holds a gate without asking.", "watch b", |words| {
+        Ok(Command::Watch { host: words.host()? })
+    }),
     word(
         "stand-down HOST [after]",
         "The host stops wanting the job; with `after`, a running build may finish first.",
         "stand-down b after",
-        |words| {
-            Ok(Command::StandDown {
-                host: words.host()?,
-                after: words.accept("after"),
-            })
-        },
+        |words| Ok(Command::StandDown { host: words.host()?, after: words.accept("after") }),
     ),
     word(
         "deliver LINK",
         "To the record: the oldest statement is folded, committed and, unless the record is \
          stalled, published. From it: the host reads its oldest view.",
         "deliver b -> record",
-        |words| {
-            Ok(Command::Deliver {
-                link: words.link()?,
-            })
-        },
+        |words| Ok(Command::Deliver { link: words.link()? }),
     ),
     word(
         "publish [record2]",
         "The arbiter publishes what it has committed; a step of its own while the record is \
          stalled.",
         "publish",
-        |words| {
-            Ok(Command::Publish {
-                arbiter: words.optional_arbiter()?,
-            })
-        },
+        |words| Ok(Command::Publish { arbiter: words.optional_arbiter()? }),
     ),
     word(
         "repeat LINK",
         "The present statement, or the newest view, is said again (rule Dr1).",
         "repeat record -> b",
-        |words| {
-            Ok(Command::Repeat {
-                link: words.link()?,
-            })
-        },
+        |words| Ok(Command::Repeat { link: words.link()? }),
     ),
     word(
         "stall LINK|record",
         "The link delivers nothing, or the arbiter publishes nothing, until it flows again.",
         "stall record",
-        |words| {
-            Ok(Command::Stall {
-                target: words.target()?,
-            })
-        },
+        |words| Ok(Command::Stall { target: words.target()? }),
     ),
-    word(
-        "flow LINK|record",
-        "Ends a stall.",
-        "flow record -> b",
-        |words| {
-            Ok(Command::Flow {
-                target: words.target()?,
-            })
-        },
-    ),
+    word("flow LINK|record", "Ends a stall.", "flow record -> b", |words| {
+        Ok(Command::Flow { target: words.target()? })
+    }),
     word(
         "plan HOST [CHUNK...]",
         "The driver answers with the plan of the build; by default the header's chunks.",
         "plan b base assets",
-        |words| {
-            Ok(Command::Plan {
-                host: words.host()?,
-                chunks: words.chunks()?,
-            })
-        },
+        |words| Ok(Command::Plan { host: words.host()?, chunks: words.chunks()? }),
     ),
     word(
         "sign-off HOST CHUNK [failed]",
@@ -138,11 +70,7 @@ const PROTOCOL: &[Word<Command>] = &[
         "sign-off b base",
         |words| {
             let (host, chunk) = (words.host()?, words.chunk()?);
-            Ok(Command::SignOff {
-                host,
-                chunk,
-                failed: words.accept("failed"),
-            })
+            Ok(Command::SignOff { host, chunk, failed: words.accept("failed") })
         },
     ),
 ];
@@ -159,23 +87,14 @@ const EXECUTOR: &[Word<Command>] = &[
             } else {
                 BuildOutcome::Clean
             };
-            Ok(Command::BuildEnds {
-                host,
-                work,
-                outcome,
-            })
+            Ok(Command::BuildEnds { host, work, outcome })
         },
     ),
     word(
         "build-stops HOST [of WORK]",
         "A build that was told to stop has really stopped.",
         "build-stops b of x1",
-        |words| {
-            Ok(Command::BuildStops {
-                host: words.host()?,
-                work: words.optional_work()?,
-            })
-        },
+        |words| Ok(Command::BuildStops { host: words.host()?, work: words.optional_work()? }),
     ),
     word(
         "submit HOST BUILD [parent BUILD] [drains [nothing|restart|stop]]",
@@ -191,36 +110,17 @@ const EXECUTOR: &[Word<Command>] = &[
         "drain b this-version then restart at-deadline interrupt",
         read_drain,
     ),
-    word(
-        "undrain HOST",
-        "Takes the drain back and wakes what it parked.",
-        "undrain b",
-        |words| {
-            Ok(Command::Undrain {
-                host: words.host()?,
-            })
-        },
-    ),
-    word(
-        "deadline HOST",
-        "The deadline of the host's drain passes.",
-        "deadline b",
-        |words| {
-            Ok(Command::Deadline {
-                host: words.host()?,
-            })
-        },
-    ),
+    word("undrain HOST", "Takes the drain back and wakes what it parked.", "undrain b", |words| {
+        Ok(Command::Undrain { host: words.host()? })
+    }),
+    word("deadline HOST", "The deadline of the host's drain passes.", "deadline b", |words| {
+        Ok(Command::Deadline { host: words.host()? })
+    }),
     word(
         "step HOST [WORD...]",
         "The host's next effect; with words, the effect that is printed so.",
         "step b store-drain",
-        |words| {
-            Ok(Command::Step {
-                host: words.host()?,
-                words: words.rest_words(),
-            })
-        },
+        |words| Ok(Command::Step { host: words.host()?, words: words.rest_words() }),
     ),
 ];
 
@@ -229,11 +129,7 @@ const OPERATOR: &[Word<Command>] = &[
         "lapse GRANT",
         "An offer that nobody took is withdrawn (rule Ar4).",
         "lapse g1",
-        |words| {
-            Ok(Command::Lapse {
-                grant: words.grant()?,
-            })
-        },
+        |words| Ok(Command::Lapse { grant: words.grant()? }),
     ),
     word(
         "cancel GRANT [again|block] [REASON...] | cancel HOST BUILD",
@@ -244,50 +140,28 @@ const OPERATOR: &[Word<Command>] = &[
             if words.peek().is_some_and(|token| token.is_grant()) {
                 let grant = words.grant()?;
                 let then = words.optional_keyword().unwrap_or(CancelThen::Block);
-                return Ok(Command::CancelGrant {
-                    grant,
-                    then,
-                    reason: words.rest(),
-                });
+                return Ok(Command::CancelGrant { grant, then, reason: words.rest() });
             }
-            Ok(Command::CancelBuild {
-                host: words.host()?,
-                build: words.build()?,
-            })
+            Ok(Command::CancelBuild { host: words.host()?, build: words.build()? })
         },
     ),
     word(
         "revoke GRANT [REASON...]",
         "The hold goes, in any stage (rule Ar6).",
         "revoke g1 the node is lost",
-        |words| {
-            Ok(Command::Revoke {
-                grant: words.grant()?,
-                reason: words.rest(),
-            })
-        },
+        |words| Ok(Command::Revoke { grant: words.grant()?, reason: words.rest() }),
     ),
     word(
         "retry VERSION GRANT",
         "The failed verdict of this version and grant is removed (rule Ar3).",
         "retry v1 g1",
-        |words| {
-            Ok(Command::Retry {
-                version: words.version()?,
-                grant: words.grant()?,
-            })
-        },
+        |words| Ok(Command::Retry { version: words.version()?, grant: words.grant()? }),
     ),
 ];
 
 const JUDGING: &[Word<Command>] = &[
     word("heal", "All faults end.", "heal", |_| Ok(Command::Heal)),
-    word(
-        "rest",
-        "Calmly on, oldest first, until nothing moves.",
-        "rest",
-        |_| Ok(Command::Rest),
-    ),
+    word("rest", "Calmly on, oldest first, until nothing moves.", "rest", |_| Ok(Command::Rest)),
     word(
         "expect [under VARIANT] FACT",
         "The fact is true now, under the current protocol or the one that is named.",
@@ -299,9 +173,7 @@ const JUDGING: &[Word<Command>] = &[
         "The property holds now; by default all of them.",
         "check SingleBuilder",
         |words| {
-            let property = words
-                .peek()
-                .map_or(Ok(None), |_| words.keyword_or(&["all"]))?;
+            let property = words.peek().map_or(Ok(None), |_| words.keyword_or(&["all"]))?;
             Ok(Command::Check { property })
         },
     ),
@@ -309,41 +181,19 @@ const JUDGING: &[Word<Command>] = &[
 
 fn read_submit(words: &mut Words<'_>) -> Result<Command, Problem> {
     let (host, build) = (words.host()?, words.build()?);
-    let parent = if words.accept("parent") {
-        Some(words.build()?)
-    } else {
-        None
-    };
-    let drains = words
-        .accept("drains")
-        .then(|| words.optional_keyword().unwrap_or(EndAction::Nothing));
-    Ok(Command::Submit {
-        host,
-        build,
-        parent,
-        drains,
-    })
+    let parent = if words.accept("parent") { Some(words.build()?) } else { None };
+    let drains =
+        words.accept("drains").then(|| words.optional_keyword().unwrap_or(EndAction::Nothing));
+    Ok(Command::Submit { host, build, parent, drains })
 }
 
 fn read_drain(words: &mut Words<'_>) -> Result<Command, Problem> {
     let host = words.host()?;
     let term = words.optional_keyword().unwrap_or(Term::UntilUndrained);
-    let then = if words.accept("then") {
-        words.keyword()?
-    } else {
-        EndAction::Nothing
-    };
-    let at_deadline = if words.accept("at-deadline") {
-        words.keyword()?
-    } else {
-        DeadlineOutcome::Report
-    };
-    Ok(Command::Drain {
-        host,
-        term,
-        then,
-        at_deadline,
-    })
+    let then = if words.accept("then") { words.keyword()? } else { EndAction::Nothing };
+    let at_deadline =
+        if words.accept("at-deadline") { words.keyword()? } else { DeadlineOutcome::Report };
+    Ok(Command::Drain { host, term, then, at_deadline })
 }
 
 fn read_expect(words: &mut Words<'_>) -> Result<Command, Problem> {

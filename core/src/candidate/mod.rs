@@ -4,8 +4,11 @@
 //! never suppress a statement. It is evaluated on each new view and after each change of its own
 //! standing, always on the newest view that it holds.
 
+mod evaluate;
+mod phase;
+
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
-use core::fmt;
+pub use phase::{Alarm, CandidateEffect, CandidateRefusal, Phase, Wish};
 
 use crate::record::{FORMAT, Ruling};
 use crate::{
@@ -43,130 +46,6 @@ pub struct Candidate {
     wish: Wish,
     signed_off: BTreeMap<Chunk, SignOff>,
     effects: VecDeque<CandidateEffect>,
-}
-
-/// What a candidate is in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
-pub enum Phase {
-    /// It has said nothing; it may hold a gate all the same.
-    Idle,
-    /// It would take the job.
-    Asking,
-    /// It sees an offer and has asked the driver for a plan; to others it still asks.
-    Planning {
-        /// The offer.
-        grant: GrantId,
-    },
-    /// It has taken the offer; work has not begun.
-    Accepted {
-        /// The hand-over.
-        grant: GrantId,
-    },
-    /// Its build runs.
-    Building {
-        /// The hand-over.
-        grant: GrantId,
-    },
-    /// It has told its build to stop; nothing is said until that has really happened.
-    Cancelling {
-        /// The hand-over.
-        grant: GrantId,
-    },
-    /// It has reported, and holds the report until it is acknowledged.
-    Finished {
-        /// The hand-over.
-        grant: GrantId,
-    },
-    /// It does not want the job.
-    StoodDown,
-    /// It was declared gone (Ca0): it says nothing more under this identity.
-    Expelled {
-        /// The build that has not really stopped yet.
-        running: Option<GrantId>,
-    },
-}
-
-/// What whoever runs the process wants of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Wish {
-    /// To know whether it may serve.
-    Watch,
-    /// To have the job, if it is not done.
-    Job,
-    /// Not to have it.
-    StandDown,
-}
-
-/// An order to the driver. One effect is one atomic step.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
-pub enum CandidateEffect {
-    /// Say which chunks this build will sign off: answer with [`Candidate::handle_plan`].
-    MakePlan {
-        /// The offer.
-        grant: GrantId,
-    },
-    /// Start the build. It lasts from here to [`Candidate::handle_build_end`].
-    StartBuild {
-        /// The hand-over: artifacts are stored under it.
-        grant: GrantId,
-    },
-    /// Stop the build, and say when it has really stopped.
-    CancelBuild {
-        /// The hand-over.
-        grant: GrantId,
-    },
-    /// Come back under a new incarnation by [`Candidate::come_back`] (Ca0, Ca7).
-    Return {
-        /// The new incarnation is above this one.
-        above: Incarnation,
-    },
-    /// Something that no correct world does; nothing is to be done but to look.
-    Alarm(Alarm),
-}
-
-/// What should not be possible.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
-pub enum Alarm {
-    /// The record has a word of this identity that this process never said (St3).
-    ForeignWord {
-        /// The number of that word.
-        seen: Seq,
-        /// The number of the newest own word.
-        own: Seq,
-    },
-}
-
-/// Why an input of a candidate changed nothing.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum CandidateRefusal {
-    /// A view at least as new is held.
-    OldView {
-        /// Its revision.
-        held: Revision,
-    },
-    /// The view is another host's, or of another life.
-    NotMine,
-    /// The record has a format that is not known here; the gate is unknown now.
-    NewerFormat {
-        /// The format.
-        found: u32,
-    },
-    /// No build runs under this grant, or none that is to be planned.
-    NoSuchBuild,
-    /// Only who was expelled, and whose build has stopped, comes back.
-    NotExpelled,
-    /// The incarnation is not above the highest that is known of this name.
-    IncarnationReused {
-        /// It has to be above this one.
-        above: Incarnation,
-    },
 }
 
 impl Candidate {
@@ -338,10 +217,7 @@ impl Candidate {
         }
         self.signed_off.insert(chunk, sign_off);
         if self.phase == (Phase::Building { grant }) {
-            self.say(Standing::Building {
-                grant,
-                signed_off: self.signed_off.clone(),
-            });
+            self.say(Standing::Building { grant, signed_off: self.signed_off.clone() });
         }
         Ok(())
     }
@@ -365,11 +241,7 @@ impl Candidate {
             self.order_return();
             return Ok(());
         }
-        self.say(Standing::Finished {
-            grant,
-            outcome,
-            signed_off,
-        });
+        self.say(Standing::Finished { grant, outcome, signed_off });
         self.phase = Phase::Finished { grant };
         self.evaluate();
         Ok(())
@@ -388,10 +260,7 @@ impl Candidate {
         if incarnation <= above {
             return Err(CandidateRefusal::IncarnationReused { above });
         }
-        let host = HostId {
-            name: self.host.name.clone(),
-            incarnation,
-        };
+        let host = HostId { name: self.host.name.clone(), incarnation };
         let mut next = Self::new(host, self.version.clone(), self.priority);
         let replaced = matches!(self.unreadable, Some(Unreadable::OtherRecord { .. }));
         if !replaced {
@@ -422,22 +291,14 @@ impl Candidate {
         }
         let standing = self.standing.clone()?;
         let (host, version) = (self.host.clone(), self.version.clone());
-        Some(Statement {
-            host,
-            version,
-            seq: self.seq,
-            standing,
-        })
+        Some(Statement { host, version, seq: self.seq, standing })
     }
 
     /// Has the record folded the present word (St2)? True also where there is nothing to say.
     #[must_use]
     pub fn is_acknowledged(&self) -> bool {
         self.standing.is_none()
-            || self
-                .view
-                .as_ref()
-                .is_some_and(|view| view.acknowledged == Some(self.seq))
+            || self.view.as_ref().is_some_and(|view| view.acknowledged == Some(self.seq))
     }
 
     /// May the process take traffic (Ca8)?
@@ -450,18 +311,12 @@ impl Candidate {
             return Gate::Unknown { why: why.clone() };
         }
         let Some(view) = &self.view else {
-            return Gate::Unknown {
-                why: Unreadable::NoView,
-            };
+            return Gate::Unknown { why: Unreadable::NoView };
         };
         match view.verdict.as_ref().map(|verdict| &verdict.ruling) {
             Some(Ruling::Approved) => Gate::Open,
-            Some(Ruling::Failed(reason)) => Gate::Blocked {
-                reason: reason.clone(),
-            },
-            None => Gate::Waiting {
-                on: view.hold.as_ref().map(|hold| hold.host.clone()),
-            },
+            Some(Ruling::Failed(reason)) => Gate::Blocked { reason: reason.clone() },
+            None => Gate::Waiting { on: view.hold.as_ref().map(|hold| hold.host.clone()) },
         }
     }
 
@@ -521,10 +376,7 @@ impl Candidate {
     /// # Panics
     /// If an invariant is broken: a defect of this crate.
     pub fn check(&self) {
-        assert!(
-            self.standing.is_some() || self.seq == Seq(0),
-            "a number is taken only by a word"
-        );
+        assert!(self.standing.is_some() || self.seq == Seq(0), "a number is taken only by a word");
         assert!(
             self.signed_off.is_empty() || self.running().is_some(),
             "sign-offs belong to a running build"
@@ -552,219 +404,4 @@ impl Candidate {
             "the word names the grant that the phase is about"
         );
     }
-
-    fn evaluate(&mut self) {
-        while self.evaluate_once() {}
-    }
-
-    /// One transition on the newest view; says whether there was one.
-    fn evaluate_once(&mut self) -> bool {
-        let Some(view) = &self.view else { return false };
-        if let Phase::Expelled { .. } = self.phase {
-            return false;
-        }
-        if let Some(seen) = view.acknowledged.filter(|seen| *seen > self.seq) {
-            let alarm = Alarm::ForeignWord {
-                seen,
-                own: self.seq,
-            };
-            self.effects.push_back(CandidateEffect::Alarm(alarm));
-            return self.expel();
-        }
-        if view.gone {
-            return self.expel();
-        }
-        match self.phase {
-            Phase::Asking => self.evaluate_asking(None),
-            Phase::Planning { grant } => self.evaluate_asking(Some(grant)),
-            Phase::Accepted { grant } => self.evaluate_accepted(grant),
-            Phase::Building { grant } => self.evaluate_building(grant),
-            Phase::Finished { .. } => self.evaluate_finished(),
-            Phase::Idle | Phase::Cancelling { .. } | Phase::StoodDown | Phase::Expelled { .. } => {
-                false
-            }
-        }
-    }
-
-    /// Ca2. An offer counts only in a view that acknowledges the present asking: an older one
-    /// may answer an asking that was taken back since.
-    fn evaluate_asking(&mut self, planning: Option<GrantId>) -> bool {
-        let view = self.view.as_ref().expect("evaluated on a view");
-        if view.is_approved() {
-            self.say_stood_down();
-            return true;
-        }
-        let offer = view
-            .hold_of(&self.host)
-            .filter(|hold| !hold.is_started() && view.acknowledged == Some(self.seq))
-            .map(|hold| hold.grant);
-        if offer == planning {
-            return false;
-        }
-        match offer {
-            Some(grant) => {
-                self.phase = Phase::Planning { grant };
-                self.effects.push_back(CandidateEffect::MakePlan { grant });
-            }
-            None => self.phase = Phase::Asking,
-        }
-        true
-    }
-
-    /// Ca3. Work begins one step after the record shows the acceptance.
-    fn evaluate_accepted(&mut self, grant: GrantId) -> bool {
-        let view = self.view.as_ref().expect("evaluated on a view");
-        if view.is_approved() {
-            self.say_stood_down();
-            return true;
-        }
-        match view.hold_of(&self.host).filter(|hold| hold.grant == grant) {
-            Some(hold) if hold.is_cancelling() => self.say_asking(),
-            Some(hold) if hold.is_started() => {
-                self.say(Standing::Building {
-                    grant,
-                    signed_off: BTreeMap::new(),
-                });
-                self.phase = Phase::Building { grant };
-                self.effects
-                    .push_back(CandidateEffect::StartBuild { grant });
-            }
-            Some(_) => return false,
-            None => self.say_asking(),
-        }
-        true
-    }
-
-    /// Ca4: what is built is no longer wanted.
-    fn evaluate_building(&mut self, grant: GrantId) -> bool {
-        let view = self.view.as_ref().expect("evaluated on a view");
-        let hold = view.hold_of(&self.host).filter(|hold| hold.grant == grant);
-        if hold.is_some_and(|hold| !hold.is_cancelling()) {
-            return false;
-        }
-        self.cancel(grant);
-        true
-    }
-
-    /// Ca5: a report is held until it is acknowledged, else it could be overtaken and lost.
-    fn evaluate_finished(&mut self) -> bool {
-        if !self.is_acknowledged() {
-            return false;
-        }
-        let approved = self.view.as_ref().is_some_and(View::is_approved);
-        if approved || self.wish == Wish::StandDown {
-            self.say_stood_down();
-        } else {
-            self.say_asking();
-        }
-        true
-    }
-
-    fn cancel(&mut self, grant: GrantId) {
-        self.phase = Phase::Cancelling { grant };
-        self.effects
-            .push_back(CandidateEffect::CancelBuild { grant });
-    }
-
-    /// Ca0.
-    fn expel(&mut self) -> bool {
-        match self.phase {
-            Phase::Expelled { .. } => return false,
-            Phase::Building { grant } => {
-                self.effects
-                    .push_back(CandidateEffect::CancelBuild { grant });
-            }
-            Phase::Idle
-            | Phase::Asking
-            | Phase::Planning { .. }
-            | Phase::Accepted { .. }
-            | Phase::Cancelling { .. }
-            | Phase::Finished { .. }
-            | Phase::StoodDown => {}
-        }
-        self.phase = Phase::Expelled {
-            running: self.running(),
-        };
-        if self.running().is_none() {
-            self.order_return();
-        }
-        true
-    }
-
-    fn order_return(&mut self) {
-        let above = self.floor();
-        self.effects.push_back(CandidateEffect::Return { above });
-    }
-
-    fn floor(&self) -> Incarnation {
-        let seen = self.view.as_ref().and_then(|view| view.name_floor);
-        seen.unwrap_or_default().max(self.host.incarnation)
-    }
-
-    fn say_asking(&mut self) {
-        self.say(Standing::Asking {
-            priority: self.priority,
-        });
-        self.phase = Phase::Asking;
-    }
-
-    fn say_stood_down(&mut self) {
-        self.say(Standing::StoodDown);
-        self.phase = Phase::StoodDown;
-    }
-
-    fn say(&mut self, standing: Standing) {
-        self.seq = self.seq.next();
-        self.standing = Some(standing);
-    }
 }
-
-impl fmt::Display for Phase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Idle => write!(f, "idle"),
-            Self::Asking => write!(f, "asking"),
-            Self::Planning { grant } => write!(f, "planning({grant})"),
-            Self::Accepted { grant } => write!(f, "accepted({grant})"),
-            Self::Building { grant } => write!(f, "building({grant})"),
-            Self::Cancelling { grant } => write!(f, "cancelling({grant})"),
-            Self::Finished { grant } => write!(f, "finished({grant})"),
-            Self::StoodDown => write!(f, "stood-down"),
-            Self::Expelled { running: None } => write!(f, "gone"),
-            Self::Expelled {
-                running: Some(grant),
-            } => write!(f, "gone, stopping({grant})"),
-        }
-    }
-}
-
-impl CandidateRefusal {
-    /// The refusal in one word.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::OldView { .. } => "OldView",
-            Self::NotMine => "NotMine",
-            Self::NewerFormat { .. } => "NewerFormat",
-            Self::NoSuchBuild => "NoSuchBuild",
-            Self::NotExpelled => "NotExpelled",
-            Self::IncarnationReused { .. } => "IncarnationReused",
-        }
-    }
-}
-
-impl fmt::Display for CandidateRefusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.name())?;
-        match self {
-            Self::OldView { held } => write!(f, "a view at {held} is held"),
-            Self::NotMine => write!(f, "the view is for another host or another life"),
-            Self::NewerFormat { found } => write!(f, "format {found} is not known here"),
-            Self::NoSuchBuild => write!(f, "no build of this grant is in this phase"),
-            Self::NotExpelled => write!(f, "only who was declared gone comes back"),
-            Self::IncarnationReused { above } => write!(f, "it has to be above {above}"),
-        }
-    }
-}
-
-impl core::error::Error for CandidateRefusal {}

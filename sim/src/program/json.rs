@@ -1,0 +1,256 @@
+//! Results for programs. The keys come in the order of the structures below.
+
+use std::path::Path;
+
+use handover_sim::scenario::vocabulary as words;
+use handover_sim::scenario::{CURRENT, Ended};
+use handover_sim::suite::{Judged, Judgement, Problem};
+use serde::Serialize;
+
+use super::check::Checked;
+use super::counts::{Counts, digest, themes};
+use super::exit_code;
+use super::walks::FailedWalk;
+
+#[derive(Serialize)]
+struct CheckJson {
+    /// The exit code that the files and the walks call for.
+    exit: u8,
+    totals: CountsJson,
+    themes: Vec<ThemeJson>,
+    runs: Vec<RunJson>,
+    unreadable: Vec<ProblemJson>,
+    walks: WalksJson,
+    digest: String,
+}
+
+#[derive(Serialize)]
+struct CountsJson {
+    files: usize,
+    unreadable: usize,
+    runs: usize,
+    holds: usize,
+    breaks_as_expected: usize,
+    not_as_expected: usize,
+    steps: usize,
+}
+
+#[derive(Serialize)]
+struct ThemeJson {
+    theme: String,
+    #[serde(flatten)]
+    counts: CountsJson,
+}
+
+#[derive(Serialize)]
+struct RunJson {
+    protocol: &'static str,
+    /// The property that is broken.
+    property: Option<String>,
+    /// `holds`, `broken` or `unknown`.
+    verdict: &'static str,
+    /// The ending that the head names.
+    expected: Option<String>,
+    as_expected: bool,
+    steps: usize,
+    digest: String,
+    scenario: String,
+    problems: Vec<ProblemJson>,
+}
+
+#[derive(Serialize)]
+struct ProblemJson {
+    scenario: String,
+    line: Option<usize>,
+    column: Option<usize>,
+    expected: String,
+    found: String,
+}
+
+#[derive(Serialize)]
+struct WalksJson {
+    protocol: &'static str,
+    walks: usize,
+    holds: usize,
+    broken: usize,
+    steps: usize,
+    failures: Vec<WalkJson>,
+}
+
+#[derive(Serialize)]
+struct WalkJson {
+    protocol: &'static str,
+    property: String,
+    verdict: &'static str,
+    why: String,
+    seed: u64,
+    steps: usize,
+    digest: String,
+    scenario: Option<String>,
+}
+
+#[derive(Serialize)]
+struct ReplayJson {
+    #[serde(flatten)]
+    run: RunJson,
+    trace: Vec<EntryJson>,
+}
+
+#[derive(Serialize)]
+struct EntryJson {
+    /// None where the runner itself goes on.
+    line: Option<usize>,
+    text: String,
+    consequences: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct VocabularyJson {
+    headers: Vec<WordJson>,
+    verbs: Vec<WordJson>,
+    facts: Vec<WordJson>,
+}
+
+#[derive(Serialize)]
+struct WordJson {
+    form: &'static str,
+    meaning: &'static str,
+    example: &'static str,
+}
+
+/// One object over several lines.
+pub(super) fn check(checked: &Checked) -> String {
+    let suite = &checked.suite;
+    let themes = themes(suite).into_iter().map(|(theme, files)| ThemeJson {
+        theme: theme.to_owned(),
+        counts: Counts::of(files).into(),
+    });
+    let runs = suite.files.iter().flat_map(|file| {
+        let judged = file.judged().iter();
+        judged.map(|judged| RunJson::new(&file.path, judged))
+    });
+    let unreadable = suite.files.iter().filter(|file| file.runs.is_err());
+    let unreadable = unreadable.flat_map(|file| file.problems());
+    let walks = &checked.walks;
+    let check = CheckJson {
+        exit: exit_code(checked.judgement()),
+        totals: Counts::of(&suite.files).into(),
+        themes: themes.collect(),
+        runs: runs.collect(),
+        unreadable: unreadable.map(ProblemJson::from).collect(),
+        walks: WalksJson {
+            protocol: CURRENT,
+            walks: walks.digests.len(),
+            holds: walks.digests.len() - walks.failed.len(),
+            broken: walks.failed.len(),
+            steps: walks.steps,
+            failures: walks.failed.iter().map(WalkJson::from).collect(),
+        },
+        digest: digest(checked),
+    };
+    let text = serde_json::to_string_pretty(&check).expect("text, numbers and lists are JSON");
+    format!("{text}\n")
+}
+
+/// One object in a line.
+pub(super) fn replay(path: &Path, judged: &Judged) -> String {
+    let entries = judged.run.trace.entries.iter().map(|entry| EntryJson {
+        line: Some(entry.line).filter(|line| *line > 0),
+        text: entry.text.clone(),
+        consequences: entry.consequences.clone(),
+    });
+    let replay = ReplayJson { run: RunJson::new(path, judged), trace: entries.collect() };
+    let text = serde_json::to_string(&replay).expect("text, numbers and lists are JSON");
+    format!("{text}\n")
+}
+
+/// One object over several lines.
+pub(super) fn vocabulary() -> String {
+    fn list(entries: impl Iterator<Item = &'static words::Entry>) -> Vec<WordJson> {
+        let words = entries.map(|entry| WordJson {
+            form: entry.form,
+            meaning: entry.meaning,
+            example: entry.example,
+        });
+        words.collect()
+    }
+    let vocabulary = VocabularyJson {
+        headers: list(words::headers()),
+        verbs: list(words::verbs()),
+        facts: list(words::facts()),
+    };
+    let text = serde_json::to_string_pretty(&vocabulary).expect("text and lists are JSON");
+    format!("{text}\n")
+}
+
+impl RunJson {
+    fn new(path: &Path, judged: &Judged) -> Self {
+        let run = &judged.run;
+        let property = match &run.ended {
+            Ended::Holds => None,
+            Ended::Breaks { violation, .. } => Some(violation.property.to_string()),
+        };
+        let undecided = matches!(
+            judged.judgement(),
+            Judgement::Unknown | Judgement::Stale | Judgement::Unreadable
+        );
+        let verdict = match property {
+            _ if undecided => "unknown",
+            None => "holds",
+            Some(_) => "broken",
+        };
+        Self {
+            protocol: run.protocol,
+            property,
+            verdict,
+            expected: run.expected.map(|expected| expected.to_string()),
+            as_expected: judged.judgement() == Judgement::AsExpected,
+            steps: run.steps,
+            digest: run.digest.to_string(),
+            scenario: path.display().to_string(),
+            problems: judged.problems.iter().cloned().map(ProblemJson::from).collect(),
+        }
+    }
+}
+
+impl From<Problem> for ProblemJson {
+    fn from(problem: Problem) -> Self {
+        Self {
+            scenario: problem.path.display().to_string(),
+            line: problem.place.0,
+            column: problem.place.1,
+            expected: problem.expected,
+            found: problem.found,
+        }
+    }
+}
+
+impl From<&FailedWalk> for WalkJson {
+    fn from(failed: &FailedWalk) -> Self {
+        let is_unknown = failed.judgement() == Judgement::Unknown;
+        Self {
+            protocol: CURRENT,
+            property: failed.violation.property.to_string(),
+            verdict: if is_unknown { "unknown" } else { "broken" },
+            why: failed.violation.why.clone(),
+            seed: failed.seed,
+            steps: failed.steps,
+            digest: failed.digest.to_string(),
+            scenario: failed.path.as_ref().map(|path| path.display().to_string()),
+        }
+    }
+}
+
+impl From<Counts> for CountsJson {
+    fn from(counts: Counts) -> Self {
+        Self {
+            files: counts.files,
+            unreadable: counts.unreadable,
+            runs: counts.runs,
+            holds: counts.holds,
+            breaks_as_expected: counts.breaks_as_expected,
+            not_as_expected: counts.not_as_expected,
+            steps: counts.steps,
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The check as a JUnit report, which CI systems show: a suite for each theme, a case for each
+//! file and protocol. All times are zero: two reports of the same files are the same bytes.
+
+use std::time::Duration;
+
+use handover_sim::suite::{FileReport, Judged, Judgement, Problem};
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+
+use super::check::Checked;
+use super::counts::themes;
+use super::walks::{FailedWalk, Walks};
+
+pub(super) fn report(checked: &Checked) -> String {
+    let mut report = Report::new(env!("CARGO_BIN_NAME"));
+    report.set_time(Duration::ZERO);
+    for (theme, files) in themes(&checked.suite) {
+        let cases = files.into_iter().flat_map(|file| cases(theme, file));
+        report.add_test_suite(suite(theme, cases));
+    }
+    let walks = &checked.walks;
+    if !walks.digests.is_empty() {
+        report.add_test_suite(suite("walks", walk_cases(walks)));
+    }
+    report.to_string().expect("text is XML once its control characters are gone")
+}
+
+fn suite(name: &str, cases: impl IntoIterator<Item = TestCase>) -> TestSuite {
+    let mut suite = TestSuite::new(name);
+    suite.set_time(Duration::ZERO);
+    suite.add_test_cases(cases);
+    suite
+}
+
+fn cases(theme: &str, file: &FileReport) -> Vec<TestCase> {
+    let path = file.path.display();
+    match &file.runs {
+        Ok(runs) => {
+            let cases = runs.iter().map(|judged| {
+                let name = format!("{path} under {}", judged.run.protocol);
+                case(theme, &name, run_status(judged))
+            });
+            cases.collect()
+        }
+        Err(_) => {
+            let status = status(Judgement::Unreadable, &file.problems());
+            vec![case(theme, &path.to_string(), status)]
+        }
+    }
+}
+
+fn case(class: &str, name: &str, status: TestCaseStatus) -> TestCase {
+    let mut case = TestCase::new(name, status);
+    case.set_classname(class).set_time(Duration::ZERO);
+    case
+}
+
+fn run_status(judged: &Judged) -> TestCaseStatus {
+    status(judged.judgement(), &judged.problems)
+}
+
+fn status(judgement: Judgement, problems: &[Problem]) -> TestCaseStatus {
+    let texts: Vec<String> = problems.iter().map(Problem::to_string).collect();
+    failed(judgement, &texts.join("\n"))
+}
+
+/// The first line is the message; the whole is the description.
+fn failed(judgement: Judgement, text: &str) -> TestCaseStatus {
+    let (kind, name) = match judgement {
+        Judgement::AsExpected => return TestCaseStatus::success(),
+        Judgement::NotAsExpected => (NonSuccessKind::Failure, "not as expected"),
+        Judgement::Unknown => (NonSuccessKind::Error, "unknown"),
+        Judgement::Stale => (NonSuccessKind::Error, "stale"),
+        Judgement::Unreadable => (NonSuccessKind::Error, "cannot be read"),
+    };
+    let mut status = TestCaseStatus::non_success(kind);
+    status
+        .set_type(name)
+        .set_message(text.lines().next().unwrap_or_default())
+        .set_description(text);
+    status
+}
+
+/// A case for each walk that fails, and one for all others.
+fn walk_cases(walks: &Walks) -> Vec<TestCase> {
+    let hold = walks.digests.len() - walks.failed.len();
+    let name = format!("{hold} of {} seeds hold", walks.digests.len());
+    let mut cases = vec![case("walks", &name, TestCaseStatus::success())];
+    cases.extend(walks.failed.iter().map(walk_case));
+    cases
+}
+
+fn walk_case(walk: &FailedWalk) -> TestCase {
+    let mut text = format!("breaks {} after {} steps", walk.violation, walk.steps);
+    if let Some(command) = walk.replay_command() {
+        text = format!("{text}\nreplay: {command}");
+    }
+    let name = format!("seed {}", walk.seed);
+    case("walks", &name, failed(walk.judgement(), &text))
+}

@@ -1,0 +1,118 @@
+//! The program: what is asked for, done, and told.
+//!
+//! Results go to stdout, all else to stderr. Nothing that is told differs between two runs of the
+//! same files: no clock, no path but as it was given.
+
+mod check;
+mod cli;
+mod counts;
+mod json;
+mod junit;
+mod progress;
+mod replay;
+mod table;
+mod vocabulary;
+mod walks;
+
+use std::fs;
+use std::io::{self, IsTerminal, Write as _};
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use handover_sim::scenario::LoadError;
+use handover_sim::suite::{Judgement, Suite};
+
+use cli::{Cli, Command};
+
+/// Does what the arguments ask for.
+pub(crate) fn main() -> ExitCode {
+    let command = Cli::parse().command;
+    let judgement = match command.unwrap_or_default() {
+        Command::Check(check) => check::check(&check),
+        Command::Replay(replay) => replay::replay(&replay),
+        Command::Vocabulary(vocabulary) => vocabulary::vocabulary(&vocabulary),
+    };
+    ExitCode::from(exit_code(judgement))
+}
+
+const fn exit_code(judgement: Judgement) -> u8 {
+    match judgement {
+        Judgement::AsExpected => 0,
+        Judgement::NotAsExpected => 1,
+        Judgement::Unreadable => 2,
+        Judgement::Stale => 3,
+        Judgement::Unknown => 4,
+    }
+}
+
+/// Writes results to stdout. A reader that has seen enough and closed its end is no failure.
+fn print(text: &str) -> Judgement {
+    let mut stdout = io::stdout().lock();
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            complain(&format!("stdout cannot be written: {error}"));
+            Judgement::Unreadable
+        }
+        Ok(()) | Err(_) => Judgement::AsExpected,
+    }
+}
+
+/// Writes results to a file.
+fn write(path: &Path, text: &str) -> Judgement {
+    match fs::write(path, text) {
+        Ok(()) => Judgement::AsExpected,
+        Err(error) => {
+            complain(&format!("{} cannot be written: {error}", path.display()));
+            Judgement::Unreadable
+        }
+    }
+}
+
+/// Says on stderr what is wrong. If nobody listens there, the exit code still says it.
+fn complain(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// Says of each file that cannot be read what is wrong with it.
+fn complain_of_unreadable(suite: &Suite) {
+    let colour = io::stderr().is_terminal();
+    for (_, scenario) in suite.files() {
+        match scenario {
+            Ok(_) => {}
+            Err(error @ LoadError::Read { .. }) => complain(&format!("error: {error}\n")),
+            Err(LoadError::Parse(error)) => complain(&format!("{}\n", error.render(colour))),
+        }
+    }
+}
+
+/// The command that replays a file under a protocol, as it can be pasted into a shell.
+fn replay_command(path: &Path, protocol: &str) -> String {
+    let program = std::env::args().next();
+    let program = program.unwrap_or_else(|| env!("CARGO_BIN_NAME").to_owned());
+    let (program, path) = (quoted(&program), quoted(&path.display().to_string()));
+    format!("{program} replay {path} --protocol {protocol}")
+}
+
+/// A word for a shell; quoted only where it must be.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+:=@".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_quoted_only_where_a_shell_would_split_or_expand_it() {
+        assert_eq!(quoted("a/b-c.scenario"), "a/b-c.scenario");
+        assert_eq!(quoted("a b"), "'a b'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}
