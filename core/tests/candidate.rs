@@ -134,6 +134,18 @@ mod gone {
     }
 
     #[test]
+    fn a_new_life_reads_nothing_older_than_the_last_one_did() {
+        let mut pair = Pair::asking();
+        let old = pair.arbiter.view("b.2");
+        expel(&mut pair);
+        assert_eq!(pair.candidate.come_back(Incarnation(2)), Ok(()));
+        let held = pair.arbiter.record.revision();
+        let refused = pair.candidate.handle_view(old);
+        assert_eq!(refused, Err(CandidateRefusal::OldView { held }));
+        pair.look();
+    }
+
+    #[test]
     fn a_new_life_reads_another_record_from_its_beginning() {
         let mut pair = Pair::asking();
         pair.look();
@@ -261,6 +273,16 @@ mod asking {
         assert_eq!(late, Err(CandidateRefusal::NoSuchBuild));
         pair.plan(2, &["x"]);
         assert_eq!(pair.word(), "Accepted(g2, plan x)");
+    }
+
+    #[test]
+    fn a_hold_that_is_shown_as_started_is_no_offer() {
+        let mut pair = Pair::asking();
+        let mut view = pair.view();
+        view.hold = Pair::building(&[]).view().hold;
+        pair.read(view);
+        assert_eq!(pair.phase(), "asking");
+        assert_eq!(pair.effects(), []);
     }
 
     #[test]

@@ -3,7 +3,9 @@
 mod common;
 
 use common::{Pair, accepted, asking, finished};
-use handover_core::{CandidateEffect, CandidateRefusal, Gate, GrantId, Outcome, SignOff, Then};
+use handover_core::{
+    CandidateEffect, CandidateRefusal, Gate, GrantId, Outcome, Seq, SignOff, Then,
+};
 
 const G1: GrantId = GrantId(1);
 
@@ -61,6 +63,7 @@ mod accepted {
         pair.arbiter.accepts("a", finished(2, Outcome::Clean, &[]));
         pair.look();
         assert_eq!(pair.word(), "StoodDown");
+        assert_eq!(pair.candidate.seq(), Seq(3), "at once, without asking first");
         assert_eq!(pair.candidate.gate(), Gate::Open);
     }
 }
@@ -91,6 +94,7 @@ mod building {
         assert_eq!(pair.word(), "Finished(g1, Clean, signed x)");
         pair.exchange();
         assert_eq!(pair.word(), "StoodDown");
+        assert_eq!(pair.candidate.seq(), Seq(6), "at once, without asking first");
         assert_eq!(pair.candidate.gate(), Gate::Open);
     }
 

@@ -114,7 +114,15 @@ mod taking_an_offer {
     }
 
     #[test]
-    fn a_drain_behind_the_queue_leaves_it() {
+    fn asking_again_keeps_its_place_in_the_queue() {
+        let mut driven = busy();
+        driven.host.ask();
+        assert_eq!(driven.word(), "StoodDown");
+        assert!(driven.host.is_queued());
+    }
+
+    #[test]
+    fn a_drain_takes_it_out_of_the_queue() {
         let mut driven = busy();
         driven.drain();
         assert!(!driven.host.is_queued());
@@ -230,8 +238,10 @@ mod draining {
         served.carry_out();
         served.exchange();
         served.drain();
+        let seq = served.host.candidate().seq();
         assert_eq!(served.host.undrain(), Ok(()));
         assert_eq!(served.word(), "StoodDown");
+        assert_eq!(served.host.candidate().seq(), seq, "it did not even ask");
     }
 
     #[test]
