@@ -275,7 +275,6 @@ impl Host {
     pub fn come_back(&mut self, incarnation: Incarnation) -> Result<(), CandidateRefusal> {
         self.candidate.come_back(incarnation)?;
         self.comeback = None;
-        self.told_of_drain = false;
         self.reconcile();
         Ok(())
     }
