@@ -64,12 +64,12 @@ pub enum Wish {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub enum CandidateEffect {
-    /// Say which chunks this build will sign off: answer with [`Candidate::handle_plan`].
+    /// Say which chunks this build will sign off: answer with [`Candidate::handle_plan`](super::Candidate::handle_plan).
     MakePlan {
         /// The offer.
         grant: GrantId,
     },
-    /// Start the build. It lasts from here to [`Candidate::handle_build_end`].
+    /// Start the build. It lasts from here to [`Candidate::handle_build_end`](super::Candidate::handle_build_end).
     StartBuild {
         /// The hand-over: artifacts are stored under it.
         grant: GrantId,
@@ -79,7 +79,7 @@ pub enum CandidateEffect {
         /// The hand-over.
         grant: GrantId,
     },
-    /// Come back under a new incarnation by [`Candidate::come_back`] (Ca0, Ca7).
+    /// Come back under a new incarnation by [`Candidate::come_back`](super::Candidate::come_back) (Ca0, Ca7).
     Return {
         /// The new incarnation is above this one.
         above: Incarnation,
