@@ -6,7 +6,7 @@
 //! golden vectors pin both.
 
 use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use rand::{Rng, SeedableRng};
 
 /// What is drawn for; each has a stream of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
