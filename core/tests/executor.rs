@@ -373,6 +373,17 @@ fn a_crash_queues_local_builds_once_and_drops_those_of_a_grant() {
 }
 
 #[test]
+fn a_younger_build_does_not_overtake_one_that_a_crash_had_cut() {
+    let mut executor = executor(1);
+    submit(&mut executor, "first");
+    submit(&mut executor, "second");
+    drive(&mut executor);
+    let mut booted = reboot(&executor, "v1");
+    assert_eq!(drive(&mut booted)[..2], ["store first Pending 0", "wake first"]);
+    assert!(!booted.is_running(&local("second")));
+}
+
+#[test]
 fn the_candidate_takes_its_turn_in_the_queue() {
     let mut executor = executor(1);
     submit(&mut executor, "first");

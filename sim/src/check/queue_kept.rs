@@ -11,14 +11,13 @@ use super::{Property, Transition, Violation};
 use crate::world::Process;
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
-    for (who, before, after) in step.touched() {
-        let Some(before) = before.filter(|_| after.lives()) else {
-            continue;
-        };
-        let why = lost_row(before, after)
-            .or_else(|| early_workspace(before, after))
-            .or_else(|| disturbed_queue(before, after));
-        if let Some(why) = why {
+    for (who, before, after) in step.touched().filter(|(_, _, after)| after.lives()) {
+        let kept = before.and_then(|before| {
+            lost_row(before, after)
+                .or_else(|| early_workspace(before, after))
+                .or_else(|| disturbed_queue(before, after))
+        });
+        if let Some(why) = kept.or_else(|| overtaken(before, after)) {
             let why = format!("on {} {why}", step.after.label(who));
             return Err(Violation::new(Property::QueueKept, why));
         }
@@ -88,6 +87,32 @@ fn disturbed_queue(before: &Process, after: &Process) -> Option<String> {
         }
     }
     None
+}
+
+/// A slot goes to the first of those who wait for one of their own, after a boot too.
+fn overtaken(before: Option<&Process>, after: &Process) -> Option<String> {
+    let executor = after.host.executor();
+    let place = |work: &Work| {
+        let entry = executor.entry(work).filter(|entry| entry.parent.is_none());
+        entry.map(|entry| entry.place)
+    };
+    let has_slot = |process: &Process, work: &Work| {
+        process.host.executor().stage(work).is_some_and(Stage::needs_slot)
+    };
+    let queue = executor.queue();
+    let waiting = queue.iter().filter(|queued| !queued.parked);
+    let waiting = waiting.filter_map(|queued| match &queued.waiter {
+        Waiter::Build(build) => Some(Work::Local(build.clone())),
+        Waiter::Candidate => None,
+    });
+    let waiting = waiting.filter(|work| !has_slot(after, work));
+    let first = waiting.filter_map(|work| Some((place(&work)?, work))).min()?;
+    let rows = executor.ledger().entries.keys().filter(|work| !work.is_granted());
+    let mut handed = rows.filter(|work| {
+        has_slot(after, work) && !before.is_some_and(|before| has_slot(before, work))
+    });
+    let younger = handed.find(|work| place(work).is_some_and(|place| place > first.0))?;
+    Some(format!("{younger} is handed a slot before {}", first.1))
 }
 
 /// Admitted, or cancelled?
@@ -176,6 +201,15 @@ mod tests {
             process.ledger.entries.remove(&local("l2"));
         });
         made.breaks(PROPERTY, "on a the row of l2 is lost");
+    }
+
+    #[test]
+    fn a_younger_build_that_is_handed_a_slot_first_breaks_it() {
+        let made = executing(|parts| {
+            let task = parts.tasks.get_mut(&local("l3")).expect("l3 waits");
+            task.stage = Stage::Handed;
+        });
+        made.breaks(PROPERTY, "on a l3 is handed a slot before l2");
     }
 
     #[test]
