@@ -55,7 +55,7 @@ fn main() {
     for round in 0..12 {
         // Dr1: the present word and the newest view, again and again. Here every other word is
         // lost, and nothing comes of that.
-        if let (Some(word), true) = (host.statement(), round % 2 == 0) {
+        if let (Some(word), true) = (host.unacknowledged(), round % 2 == 0) {
             println!("{}  says {word}", host.id());
             arbiter(&mut record, Input::Statement(word));
         }

@@ -64,7 +64,7 @@
 //! 2. **Effects**: after each input, [`Host::poll_effect`] until `None`. One effect is one atomic
 //!    step, their order is contract, and each is acknowledged as done, failed or unknown
 //!    ([`Host::acknowledge`], Dr3).
-//! 3. **Levels**: [`Host::statement`] is folded into the record, and again until the view
+//! 3. **Levels**: [`Host::unacknowledged`] is folded into the record, and again until the view
 //!    acknowledges it (Dr1); [`Host::gate`] is what the readiness probe answers.
 //! 4. **The record**: [`Record::fold`], commit the change, only then [`Record::apply`], and only
 //!    then [`Record::view_for`] for each host. A lost compare-and-set, or an answer that did not
@@ -88,8 +88,8 @@
 //!
 //! host.ask();
 //! while !host.gate().is_open() {
-//!     if let Some(statement) = host.statement() {
-//!         // A word that was folded before is refused as outdated: repeating is free.
+//!     if let Some(statement) = host.unacknowledged() {
+//!         // A word that was folded before is refused as outdated: repeating it is harmless.
 //!         if let Ok(change) = record.fold(&Input::Statement(statement), &nobody_is_suspected) {
 //!             record.apply(&change).expect("nobody else writes this record");
 //!         }
@@ -149,7 +149,7 @@ pub use ids::{
     Revision, Seq, Ticket, Version,
 };
 pub use record::{
-    Cancelling, Change, Conflict, FORMAT, Hold, HoldRow, Input, Line, Record, RecordError,
+    ApplyError, Cancelling, Change, FORMAT, Hold, HoldRow, Input, Line, Record, RecordError,
     RecordParts, Refusal, Remark, Ruling, Stage, Then, Verdict,
 };
 pub use statement::{Outcome, SignOff, Standing, Statement};

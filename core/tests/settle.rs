@@ -5,8 +5,8 @@ mod common;
 
 use common::{Arbiter, accepted, asking, building, finished, host};
 use handover_core::{
-    GrantId, Incarnation, Input, Outcome, Priority, Remark, Revision, Seq, Standing, Statement,
-    Ticket,
+    ApplyError, GrantId, Incarnation, Input, Outcome, Priority, Remark, Revision, Seq, Standing,
+    Statement, Ticket,
 };
 
 /// Ar7, row by row.
@@ -287,15 +287,18 @@ mod changes {
             record.fold(&ask("a"), &BTreeSet::new()).expect("an empty record believes who asks");
         let mut newer = change.clone();
         newer.format += 1;
-        assert!(record.apply(&newer).is_err(), "a newer format is refused");
+        let found = newer.format;
+        assert_eq!(record.apply(&newer), Err(ApplyError::NewerFormat { found }));
         let mut back = change.clone();
         back.revision = back.expects;
         assert!(record.apply(&back).is_err(), "a revision only grows");
-        assert!(Record::new(RecordId(2)).apply(&change).is_err());
+        let other = Record::new(RecordId(2)).apply(&change);
+        assert_eq!(other, Err(ApplyError::OtherRecord { found: RecordId(1) }));
         assert_eq!(record.apply(&change), Ok(()));
         let after = record.clone();
         let conflict = record.apply(&change).expect_err("it was applied");
-        assert_eq!((conflict.expects, conflict.found), (Revision(0), Revision(1)));
+        let expected = ApplyError::Conflict { expects: Revision(0), found: Revision(1) };
+        assert_eq!(conflict, expected);
         assert_eq!(record, after, "a conflict changes nothing");
     }
 

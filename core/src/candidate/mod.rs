@@ -38,6 +38,8 @@ pub struct Candidate {
     read: Option<Revision>,
     view: Option<View>,
     unreadable: Option<Unreadable>,
+    /// A view of another record was read: this life is over, whatever is read since.
+    replaced: bool,
     /// An approval was shown to this process (Ca8).
     approved: bool,
     seq: Seq,
@@ -60,6 +62,7 @@ impl Candidate {
             read: None,
             view: None,
             unreadable: None,
+            replaced: false,
             approved: false,
             seq: Seq(0),
             standing: None,
@@ -146,7 +149,8 @@ impl Candidate {
     ///
     /// # Errors
     /// If it is not newer than the one held (a view never goes back), if it is not for this host,
-    /// or if it has a newer format; only the last changes anything: the gate is unknown.
+    /// if it has a newer format, or if the record was replaced and the host has not come back. Only
+    /// a newer format changes anything: a gate that is not open is unknown.
     pub fn handle_view(&mut self, view: View) -> Result<(), CandidateRefusal> {
         if view.host != self.host {
             return Err(CandidateRefusal::NotMine);
@@ -155,7 +159,11 @@ impl Candidate {
             self.unreadable = Some(Unreadable::NewerFormat { found: view.format });
             return Err(CandidateRefusal::NewerFormat { found: view.format });
         }
+        if self.replaced {
+            return Err(CandidateRefusal::Replaced);
+        }
         if self.record.is_some_and(|record| record != view.record) {
+            self.replaced = true;
             self.unreadable = Some(Unreadable::OtherRecord { found: view.record });
             self.approved = false;
             self.expel();
@@ -262,8 +270,7 @@ impl Candidate {
         }
         let host = HostId { name: self.host.name.clone(), incarnation };
         let mut next = Self::new(host, self.version.clone(), self.priority);
-        let replaced = matches!(self.unreadable, Some(Unreadable::OtherRecord { .. }));
-        if !replaced {
+        if !self.replaced {
             next.record = self.record;
             next.read = self.read;
         }

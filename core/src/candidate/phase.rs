@@ -117,6 +117,8 @@ pub enum CandidateRefusal {
         /// The format.
         found: u32,
     },
+    /// The record was replaced by another; nothing is read before the host has come back.
+    Replaced,
     /// No build runs under this grant, or none that is to be planned.
     NoSuchBuild,
     /// Only who was expelled, and whose build has stopped, comes back.
@@ -153,6 +155,7 @@ impl CandidateRefusal {
             Self::OldView { .. } => "OldView",
             Self::NotMine => "NotMine",
             Self::NewerFormat { .. } => "NewerFormat",
+            Self::Replaced => "Replaced",
             Self::NoSuchBuild => "NoSuchBuild",
             Self::NotExpelled => "NotExpelled",
             Self::IncarnationReused { .. } => "IncarnationReused",
@@ -167,6 +170,7 @@ impl fmt::Display for CandidateRefusal {
             Self::OldView { held } => write!(f, "a view at {held} is held"),
             Self::NotMine => write!(f, "the view is for another host or another life"),
             Self::NewerFormat { found } => write!(f, "format {found} is not known here"),
+            Self::Replaced => write!(f, "the record was replaced; come back first"),
             Self::NoSuchBuild => write!(f, "no build of this grant is in this phase"),
             Self::NotExpelled => write!(f, "only who was declared gone comes back"),
             Self::IncarnationReused { above } => write!(f, "it has to be above {above}"),

@@ -246,6 +246,7 @@ impl Executor {
                 task.enter(Stage::Waiting { parked: false });
             }
         }
+        self.hand_out_slots();
     }
 
     /// Marks unfinished work as cut short, and acts on it as far as no effect of it is out.

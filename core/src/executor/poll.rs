@@ -126,7 +126,7 @@ impl Executor {
     /// Last of all: with nothing in flight or on its way out, and the drain durable.
     fn poll_drained(&mut self) -> Option<ExecutorEffect> {
         let busy = self.state.reserved
-            || self.state.drain_write.is_some()
+            || !self.is_written()
             || self.state.tasks.values().any(|task| task.stage >= Stage::Admitting);
         if busy || self.state.announced != Announced::No {
             return None;

@@ -66,14 +66,15 @@ impl Executor {
     /// build of this grant.
     ///
     /// # Errors
-    /// The gate is closed, nothing is reserved, or the grant was started before. The reservation is
-    /// released, and nothing starts.
+    /// The gate is closed, nothing is reserved, or work of this grant is unfinished here. The
+    /// reservation is released, and nothing starts. A row of finished work of the same grant is of
+    /// a record that was replaced since, for a record never gives a grant twice; it is overwritten.
     pub fn start_reserved(&mut self, grant: GrantId) -> Result<(), StartRefusal> {
         let work = Work::Granted(grant);
         if !self.state.reserved {
             return Err(StartRefusal::NotReserved);
         }
-        if self.is_draining() || self.knows(&work) {
+        if self.is_draining() || self.state.tasks.contains_key(&work) {
             let closed = self.is_draining();
             self.release_reservation();
             return Err(if closed { StartRefusal::Closed } else { StartRefusal::Known });

@@ -203,6 +203,16 @@ impl Executor {
         self.is_draining() && !self.state.reserved && self.current().next().is_none()
     }
 
+    /// Is all that was accepted written down: each submission, each cancel, the drain? A process
+    /// that ends before would lose it.
+    #[must_use]
+    pub fn is_written(&self) -> bool {
+        let unwritten = |task: &Task| matches!(task.stage, Stage::Enqueuing | Stage::Retiring);
+        !self.state.drain_due
+            && self.state.drain_write.is_none()
+            && !self.state.tasks.values().any(unwritten)
+    }
+
     /// The works in flight with their stage, by name; a reservation is told by
     /// [`has_reservation`](Self::has_reservation).
     pub fn current(&self) -> impl Iterator<Item = (&Work, Stage)> {

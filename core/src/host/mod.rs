@@ -114,6 +114,9 @@ impl Host {
 
     /// Only the gate is wanted (Ca1).
     pub fn watch(&mut self) {
+        if self.candidate.phase() == Phase::Idle {
+            self.wanted = false;
+        }
         self.candidate.watch();
     }
 
@@ -198,9 +201,14 @@ impl Host {
         answer
     }
 
-    /// The driver cannot read the record.
+    /// The driver cannot read the record. A slot that was reserved for an asking is given back:
+    /// nobody can tell how long the answer would take.
     pub fn handle_unreadable(&mut self, why: Unreadable) {
         self.candidate.handle_unreadable(why);
+        if self.candidate.phase() == Phase::Asking {
+            self.reserved_for = None;
+        }
+        self.reconcile();
     }
 
     /// The answer to [`Effect::MakePlan`]. In one step (Ho1): with the gate open and a slot free
@@ -321,7 +329,7 @@ impl Host {
                 return Some(Effect::Executor(effect));
             }
         }
-        if !self.executor.is_drained() {
+        if self.drained.as_ref().is_some_and(|effect| !self.still_ends(effect)) {
             self.drained = None;
         }
         if self.is_drained()
@@ -332,10 +340,17 @@ impl Host {
         Order::poll(&mut self.comeback).map(|above| Effect::Return { above })
     }
 
-    /// The host's present word, a level (Dr1).
+    /// The host's present word, a level; acknowledged or not.
     #[must_use]
     pub fn statement(&self) -> Option<Statement> {
         self.candidate.statement()
+    }
+
+    /// The present word, as long as the host's view does not acknowledge it: what the driver folds
+    /// into the record, again and again until there is nothing to say (Dr1).
+    #[must_use]
+    pub fn unacknowledged(&self) -> Option<Statement> {
+        if self.candidate.is_acknowledged() { None } else { self.statement() }
     }
 
     /// May the process take traffic?
@@ -359,7 +374,14 @@ impl Host {
             | Phase::Finished { .. }
             | Phase::Expelled { running: Some(_) } => false,
         };
-        self.executor.is_drained() && rests
+        self.executor.is_drained() && self.executor.is_written() && rests
+    }
+
+    /// An order to end is void once its drain is over, or was replaced by another or a stronger.
+    fn still_ends(&self, effect: &ExecutorEffect) -> bool {
+        let ExecutorEffect::Drained { drain, .. } = effect else { return false };
+        let active = self.executor.active_drain();
+        self.executor.is_drained() && active.is_some_and(|active| active.id == *drain)
     }
 
     /// Its identity.

@@ -1,14 +1,18 @@
 //! How candidate and executor are moved together, in the step of the input.
 
 use super::{Host, Order};
-use crate::candidate::{CandidateEffect, Phase};
-use crate::executor::Work;
+use crate::candidate::{CandidateEffect, Phase, Wish};
+use crate::executor::{StartRefusal, Work};
 use crate::{GrantId, Outcome};
 
 impl Host {
     /// Moves candidate and executor together until nothing changes.
     pub(super) fn reconcile(&mut self) {
-        while self.carry_out_candidate() | self.tell_of_drain() | self.settle_reservation() {}
+        while self.carry_out_candidate()
+            | self.tell_of_drain()
+            | self.settle_reservation()
+            | self.ask_again()
+        {}
     }
 
     /// The candidate's orders, in this same step.
@@ -31,8 +35,10 @@ impl Host {
 
     /// Ho2. The gate is read again; a drain that is in force by now wins.
     fn start(&mut self, grant: GrantId) {
-        if self.executor.start_reserved(grant).is_err() {
-            self.candidate.stand_down_after();
+        if let Err(refusal) = self.executor.start_reserved(grant) {
+            if refusal == StartRefusal::Closed {
+                self.candidate.stand_down_after();
+            }
             let never_begun = self.candidate.handle_build_end(grant, Outcome::Abandoned);
             debug_assert!(never_begun.is_ok(), "the candidate has just ordered this build");
         }
@@ -53,6 +59,30 @@ impl Host {
             self.candidate.ask();
         }
         true
+    }
+
+    /// Ho3: a job that is wanted is asked for, however the wish to stand down came about.
+    fn ask_again(&mut self) -> bool {
+        let rests = match self.candidate.phase() {
+            Phase::Idle | Phase::StoodDown => true,
+            Phase::Asking
+            | Phase::Planning { .. }
+            | Phase::Accepted { .. }
+            | Phase::Building { .. }
+            | Phase::Cancelling { .. }
+            | Phase::Finished { .. }
+            | Phase::Expelled { .. } => false,
+        };
+        let asks = rests
+            && self.wanted
+            && self.candidate.wish() == Wish::StandDown
+            && !self.executor.is_draining()
+            && !self.queued
+            && !self.candidate.gate().is_open();
+        if asks {
+            self.candidate.ask();
+        }
+        asks
     }
 
     /// Ho1, Ho5: a reservation lasts exactly as long as what it was made for.

@@ -60,26 +60,55 @@ impl HoldRow {
     }
 }
 
-/// A change that was folded on another revision, or on another record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Conflict {
-    /// The revision that the change expects.
-    pub expects: Revision,
-    /// The revision that the record has.
-    pub found: Revision,
+/// Why a change was not taken. Nothing of it was.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ApplyError {
+    /// It was folded on another revision: catch up by the store's changes, and fold the input
+    /// again.
+    Conflict {
+        /// The revision that the change expects.
+        expects: Revision,
+        /// The revision that the record has.
+        found: Revision,
+    },
+    /// It belongs to another record; folding again does not help.
+    OtherRecord {
+        /// The record that it belongs to.
+        found: RecordId,
+    },
+    /// It was written by newer code: neither fold nor commit, and say why.
+    NewerFormat {
+        /// The format of its rows.
+        found: u32,
+    },
+    /// Its rows contradict the record's: a store or a watch that lost or mixed some.
+    Contradiction {
+        /// What no fold does.
+        what: &'static str,
+    },
 }
 
-impl fmt::Display for Conflict {
+impl fmt::Display for ApplyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "the change was folded on {} and the record is at {}: catch up and fold the input again",
-            self.expects, self.found
-        )
+        match self {
+            Self::Conflict { expects, found } => write!(
+                f,
+                "the change was folded on {expects} and the record is at {found}: catch up and \
+                 fold the input again"
+            ),
+            Self::OtherRecord { found } => write!(f, "the change belongs to the record {found}"),
+            Self::NewerFormat { found } => {
+                write!(
+                    f,
+                    "the change has the format {found}, and {FORMAT} is the newest known here"
+                )
+            }
+            Self::Contradiction { what } => write!(f, "the change contradicts the record: {what}"),
+        }
     }
 }
 
-impl core::error::Error for Conflict {}
+impl core::error::Error for ApplyError {}
 
 impl Change {
     /// This change and a later one that was folded on its outcome, as one commit: inputs that
@@ -87,10 +116,8 @@ impl Change {
     ///
     /// # Errors
     /// If `later` was not folded on the outcome of this change.
-    pub fn then(mut self, later: Self) -> Result<Self, Conflict> {
-        if later.expects != self.revision || later.record != self.record {
-            return Err(Conflict { expects: later.expects, found: self.revision });
-        }
+    pub fn then(mut self, later: Self) -> Result<Self, ApplyError> {
+        later.fits(self.record, self.revision)?;
         self.revision = later.revision;
         self.lines.extend(later.lines);
         self.verdicts.extend(later.verdicts);
@@ -100,8 +127,21 @@ impl Change {
         }
         self.next_grant = later.next_grant;
         self.next_ticket = later.next_ticket;
-        self.remark = later.remark;
+        self.remark = later.remark.or(self.remark);
         Ok(self)
+    }
+
+    fn fits(&self, record: RecordId, revision: Revision) -> Result<(), ApplyError> {
+        if self.record != record {
+            return Err(ApplyError::OtherRecord { found: self.record });
+        }
+        if self.format > FORMAT {
+            return Err(ApplyError::NewerFormat { found: self.format });
+        }
+        if self.expects != revision || self.revision <= self.expects {
+            return Err(ApplyError::Conflict { expects: self.expects, found: revision });
+        }
+        Ok(())
     }
 }
 
@@ -109,16 +149,11 @@ impl Record {
     /// Takes a committed change: O(log n) a row.
     ///
     /// # Errors
-    /// If the change was folded on another revision or belongs to another record; then nothing is
-    /// changed.
-    pub fn apply(&mut self, change: &Change) -> Result<(), Conflict> {
-        if change.expects != self.revision
-            || change.record != self.id
-            || change.format > FORMAT
-            || change.revision <= change.expects
-        {
-            return Err(Conflict { expects: change.expects, found: self.revision });
-        }
+    /// If the change was folded on another revision, belongs to another record, has a newer format
+    /// or contradicts the record; then nothing is changed.
+    pub fn apply(&mut self, change: &Change) -> Result<(), ApplyError> {
+        change.fits(self.id, self.revision)?;
+        self.admits(change).map_err(|what| ApplyError::Contradiction { what })?;
         for (version, verdict) in &change.verdicts {
             match verdict {
                 Some(verdict) => {
@@ -152,6 +187,42 @@ impl Record {
         self.next_grant = change.next_grant;
         self.next_ticket = change.next_ticket;
         self.revision = change.revision;
+        Ok(())
+    }
+
+    /// Could a fold on this record have made the change? It comes from a store, so nothing of it
+    /// is taken on trust that a later fold would rely on.
+    fn admits(&self, change: &Change) -> Result<(), &'static str> {
+        let shrinks = change.next_grant < self.next_grant || change.next_ticket < self.next_ticket;
+        if shrinks || change.gone.iter().any(|(name, gone)| self.gone(name) > Some(*gone)) {
+            return Err("a number shrinks");
+        }
+        for (host, line) in &change.lines {
+            let Some(line) = line else { continue };
+            if self.line(host).is_some_and(|before| before.version != line.version) {
+                return Err("a line changes its version");
+            }
+            if line.ticket >= change.next_ticket {
+                return Err("a ticket is not below the next");
+            }
+        }
+        for (version, verdict) in &change.verdicts {
+            let approved = self.verdict(version).is_some_and(Verdict::is_approved);
+            if approved && self.verdict(version) != verdict.as_ref() {
+                return Err("an approval goes");
+            }
+        }
+        let Some(hold) = change.hold.as_ref().and_then(HoldRow::hold) else { return Ok(()) };
+        if hold.grant >= change.next_grant {
+            return Err("the hold's grant is not below the next");
+        }
+        let line = match change.lines.get(&hold.host) {
+            Some(line) => line.as_ref(),
+            None => self.line(&hold.host),
+        };
+        if line.is_none_or(|line| line.version != hold.version) {
+            return Err("the hold's host has no line of its version");
+        }
         Ok(())
     }
 }

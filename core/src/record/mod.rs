@@ -14,7 +14,7 @@ mod parts;
 use alloc::collections::{BTreeMap, BTreeSet};
 use core::fmt;
 
-pub use change::{Change, Conflict, HoldRow};
+pub use change::{ApplyError, Change, HoldRow};
 pub use fold::{Input, Refusal, Remark, Then};
 pub use parts::{RecordError, RecordParts};
 

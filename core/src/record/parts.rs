@@ -39,6 +39,8 @@ pub enum RecordError {
         /// The format of the rows.
         found: u32,
     },
+    /// A number has come to its end: the next would be reused.
+    Exhausted,
     /// The next grant is not above one that was given.
     GrantReused(GrantId),
     /// The next ticket is not above one that was given.
@@ -98,6 +100,10 @@ impl RecordParts {
         if self.format > FORMAT {
             return Err(RecordError::NewerFormat { found: self.format });
         }
+        let numbers = [self.revision.0, self.next_grant.0, self.next_ticket.0];
+        if numbers.contains(&u64::MAX) {
+            return Err(RecordError::Exhausted);
+        }
         let grants = self.hold.iter().map(|hold| hold.grant);
         let mut grants = grants.chain(self.verdicts.values().map(|verdict| verdict.grant));
         if let Some(grant) = grants.find(|grant| *grant >= self.next_grant) {
@@ -136,6 +142,7 @@ impl fmt::Display for RecordError {
             Self::NewerFormat { found } => {
                 write!(f, "format {found} is newer than {FORMAT}, the newest that is known here")
             }
+            Self::Exhausted => write!(f, "a number has come to its end"),
             Self::GrantReused(grant) => write!(f, "{grant} is not below the next grant"),
             Self::TicketReused(ticket) => write!(f, "{ticket} is not below the next ticket"),
             Self::TicketShared(ticket) => write!(f, "two lines have the ticket {ticket}"),

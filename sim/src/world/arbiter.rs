@@ -61,7 +61,8 @@ impl Store {
     /// The compare-and-set.
     fn commit(&mut self, change: &Change) -> Result<(), Revision> {
         let record = Arc::make_mut(&mut self.committed);
-        record.apply(change).map_err(|conflict| conflict.found)?;
+        let found = record.revision();
+        record.apply(change).map_err(|_| found)?;
         self.changes.push_back(Arc::new(change.clone()));
         Ok(())
     }
