@@ -114,10 +114,10 @@ mod tests {
         assert_eq!(
             run(&script()),
             [
-                "78806a32fac8b3795a4223cf041fca12",
-                "fbdfb1681810f0e2df1282b34090b504",
-                "a18d37b1dc4ff3aa18725ac44771b21f",
-                "108b79cca471485cd779e72b002077ba"
+                "1643c27ff9eb0c17f7bde55626c2e999",
+                "fb16546bf288e4bbf1c89c37ff5c10d0",
+                "f371f94c27775d3eecc4bd3cf1af6ebc",
+                "a5fdf7e6c909fb866537d5e7b142bd71"
             ]
         );
     }

@@ -1,4 +1,5 @@
-//! `GateTruth`: an open gate implies `Approved` in the committed record, and approvals never go.
+//! `GateTruth`: an open gate implies `Approved` in the committed record, and approvals never go,
+//! neither from the record nor from a process that has been shown one.
 //!
 //! Carried by Ar7 (an approval is never overwritten), Ar9 (views come from what is committed) and
 //! Ca8 (the gate is what the view shows).
@@ -8,7 +9,14 @@ use crate::world::{Process, Who, World};
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
     step.commits().try_for_each(|commit| approvals_stay(&commit))?;
-    step.touched().try_for_each(|(who, _, process)| gate_is_true(step.after, who, process))
+    step.touched().try_for_each(|(who, before, process)| {
+        gate_is_true(step.after, who, process)?;
+        let was_open = before.is_some_and(|before| before.host.gate().is_open());
+        let closes = was_open && process.lives() && !process.host.gate().is_open();
+        demand(Property::GateTruth, !closes, || {
+            format!("the gate of {} has closed again", step.after.label(who))
+        })
+    })
 }
 
 fn approvals_stay(commit: &Commit<'_>) -> Result<(), Violation> {

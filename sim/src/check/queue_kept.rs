@@ -35,9 +35,14 @@ fn lost_row(before: &Process, after: &Process) -> Option<String> {
             }
             return Some(format!("the row of {work} is lost"));
         };
-        let pending = row.state == BuildState::Pending && now.state == BuildState::Pending;
-        if pending && (row.place, row.attempts) != (now.place, now.attempts) {
-            return Some(format!("the row of {work} changed while it was pending"));
+        // What is cut short comes back to its place, and its attempt is given back.
+        let due = match row.state {
+            BuildState::Pending => row.attempts,
+            BuildState::Admitted => row.attempts.saturating_sub(1),
+            BuildState::Succeeded | BuildState::Failed(_) | BuildState::Cancelled => continue,
+        };
+        if now.state == BuildState::Pending && (row.place, due) != (now.place, now.attempts) {
+            return Some(format!("{work} is pending and lost its place, or paid in attempts"));
         }
     }
     None
@@ -229,7 +234,23 @@ mod tests {
             let row = process.ledger.entries.get_mut(&local("l2"));
             row.expect("l2 is in the book").attempts = 1;
         });
-        made.breaks(PROPERTY, "on a the row of l2 changed while it was pending");
+        made.breaks(PROPERTY, "on a l2 is pending and lost its place, or paid in attempts");
+    }
+
+    #[test]
+    fn an_interruption_that_costs_an_attempt_or_the_place_breaks_it() {
+        let interrupted = |attempts: u32, moved: u64| {
+            changing(|process| {
+                let row = process.ledger.entries.get_mut(&local("l1")).expect("l1 runs");
+                row.state = BuildState::Pending;
+                row.attempts = attempts;
+                row.place += moved;
+            })
+        };
+        interrupted(0, 0).holds(PROPERTY);
+        let why = "on a l1 is pending and lost its place, or paid in attempts";
+        interrupted(1, 0).breaks(PROPERTY, why);
+        interrupted(0, 9).breaks(PROPERTY, why);
     }
 
     #[test]

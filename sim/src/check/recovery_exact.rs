@@ -1,14 +1,18 @@
 //! `RecoveryExact`: after a crash exactly the builds that were cut are pending again, once.
 //!
 //! In their places, at no cost in attempts; work under a grant never is: the record hands it out
-//! anew. What was pending or had ended stays as it was. Carried by Ex1 and Ex5.
+//! anew. What was pending or had ended stays as it was; so a success has its artifacts. Carried by Ex1 and Ex5.
 
 use handover_core::executor::Stage;
 use handover_core::{BuildState, Entry, Executor, Waiter, Work};
 
 use super::{Property, Transition, Violation, dead_before};
+use crate::world::Fact;
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
+    if let Some(why) = success_without_artifacts(step) {
+        return Err(Violation::new(Property::RecoveryExact, why));
+    }
     let Some((dead, who, booted)) = dead_before(step) else {
         return Ok(());
     };
@@ -37,15 +41,15 @@ fn wrong_row(executor: &Executor, work: &Work, row: &Entry) -> Option<String> {
         let dropped = executor.stage(work) == Some(Stage::Retiring);
         return (!dropped).then(|| format!("{work}, which the record handed out, goes on"));
     }
-    if now.place != row.place || now.attempts > row.attempts {
-        return Some(format!("{work} lost its place, or paid in attempts"));
-    }
     let expected = if unfinished { &BuildState::Pending } else { &row.state };
     if now.state != *expected {
         return Some(format!("{work} was {:?} and is {:?}", row.state, now.state));
     }
     if row.state != BuildState::Admitted && now.attempts != row.attempts {
         return Some(format!("{work} was not cut, and its attempts have changed"));
+    }
+    if now.place != row.place || now.attempts != attempts_before(row) {
+        return Some(format!("{work} lost its place, or paid in attempts"));
     }
     let queued = match executor.stage(work) {
         Some(Stage::Enqueuing | Stage::Waiting { .. } | Stage::Handed) => true,
@@ -70,6 +74,24 @@ fn wrong_row(executor: &Executor, work: &Work, row: &Entry) -> Option<String> {
     })
 }
 
+/// What is cut short does not pay: the attempt that its admission had counted is given back.
+fn attempts_before(row: &Entry) -> u32 {
+    let cut = u32::from(row.state == BuildState::Admitted);
+    row.attempts.saturating_sub(cut)
+}
+
+/// A success on the disk without its artifacts would never be repeated (Ex3).
+fn success_without_artifacts(step: &Transition<'_>) -> Option<String> {
+    step.facts.iter().find_map(|fact| {
+        let Fact::Performed { who, work: Some(work), wrote: Some("succeeded"), .. } = fact else {
+            return None;
+        };
+        let lacks = !step.after.process(*who).artifacts.contains(work);
+        let label = step.after.label(*who);
+        lacks.then(|| format!("{work} succeeded on {label}, and its artifacts are not stored"))
+    })
+}
+
 /// A queued build that nobody knows of.
 fn added(executor: &Executor, known: impl Fn(&Work) -> bool) -> Option<Work> {
     executor.queue().into_iter().find_map(|queued| match queued.waiter {
@@ -86,7 +108,7 @@ mod tests {
     use crate::check::testing::{
         A, G1, Made, after, building, edit_executor, local, queueing, until,
     };
-    use crate::world::{Event, World};
+    use crate::world::{Event, StepKind, World};
 
     const PROPERTY: Property = Property::RecoveryExact;
 
@@ -148,9 +170,24 @@ mod tests {
     }
 
     #[test]
+    fn a_success_without_artifacts_breaks_it() {
+        let world = crate::check::testing::queueing(&["l1"]);
+        let mut made = Made::still(&world);
+        let (kind, work) = (StepKind::StoreEntry, Some(local("l1")));
+        let wrote = Some("succeeded");
+        made.facts.push(Fact::Performed { who: A, kind, work, wrote });
+        made.breaks(PROPERTY, "l1 succeeded on a, and its artifacts are not stored");
+        made.after.edit_process(A, |process| {
+            process.artifacts.insert(local("l1"));
+        });
+        made.holds(PROPERTY);
+    }
+
+    #[test]
     fn a_cut_build_that_pays_or_loses_its_place_breaks_it() {
         let why = "l2 lost its place, or paid in attempts";
         breaks(|parts| task(parts, "l2").entry.attempts = 2, why);
+        breaks(|parts| task(parts, "l2").entry.attempts = 1, why);
         breaks(|parts| task(parts, "l2").entry.place = 9, why);
     }
 

@@ -2,13 +2,15 @@
 //!
 //! What it has read is taken from the link, not from the host's own copy. Carried by Ca0 and Ca4.
 
-use handover_core::{GrantId, Phase, View};
+use handover_core::executor::Stage;
+use handover_core::{GrantId, Phase, View, Work};
 
 use super::{Property, Transition, Violation, demand};
+use crate::world::Process;
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
-    for (who, _, process) in step.touched() {
-        let (Phase::Building { grant }, true) = (process.phase(), process.lives()) else {
+    for (who, _, process) in step.touched().filter(|(_, _, process)| process.lives()) {
+        let Some(grant) = going_on(process) else {
             continue;
         };
         let shown = process.shown.as_ref();
@@ -23,6 +25,19 @@ pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
         })?;
     }
     Ok(())
+}
+
+/// The build under a grant that nobody has told to stop, or is about to.
+fn going_on(process: &Process) -> Option<GrantId> {
+    if let Phase::Building { grant } = process.phase() {
+        return Some(grant);
+    }
+    process.builds.iter().find_map(|(work, build)| {
+        let Work::Granted(grant) = work else { return None };
+        let stage = process.host.executor().stage(work);
+        let told = [Some(Stage::Stopping), Some(Stage::AwaitingStop)].contains(&stage);
+        (!told && !build.stopping).then_some(*grant)
+    })
 }
 
 /// Does the view let its host go on under this grant?

@@ -10,6 +10,7 @@ use super::{Property, Transition, Violation};
 use crate::world::{Fact, Process, Who, World};
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
+    check_outcome(step)?;
     let exits = |who: Who| {
         let mut facts = step.facts.iter();
         facts.any(|fact| matches!(fact, Fact::Exited { who: exited } if *exited == who))
@@ -27,6 +28,27 @@ pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
             process.lives() && process.host.is_drained()
         });
         drained.map_or(Ok(()), |who| judge(step.after, who))?;
+    }
+    Ok(())
+}
+
+/// An outcome is recorded as it was: a success that was none would never be repeated.
+fn check_outcome(step: &Transition<'_>) -> Result<(), Violation> {
+    for fact in step.facts {
+        let Fact::Performed { who, work: Some(work), wrote: Some(wrote), .. } = fact else {
+            continue;
+        };
+        let ended = step.after.process(*who).ended.get(work);
+        let (says, was) = match *wrote {
+            "succeeded" => (true, ended == Some(&true)),
+            "failed" => (true, ended == Some(&false)),
+            _ => (false, true),
+        };
+        if says && !was {
+            let label = step.after.label(*who);
+            let why = format!("{work} on {label} is recorded as {wrote}, and did not end so");
+            return Err(Violation::new(Property::TruthfulIdle, why));
+        }
     }
     Ok(())
 }

@@ -100,10 +100,12 @@ pub(super) fn tell(world: &World, fact: &Fact) -> Option<String> {
             format!("{}  refuses the view {}: {refusal}", label(*who), view.revision)
         }
         Fact::Ordered { .. } => return None,
-        Fact::Performed { who, kind, work: Some(work) } => {
-            format!("{}  {} {work}", label(*who), kind.word())
+        Fact::Performed { who, kind, work, wrote } => {
+            let work = work.as_ref().map(|work| format!(" {work}")).unwrap_or_default();
+            let wrote = wrote.map(|wrote| format!(": {wrote}")).unwrap_or_default();
+            format!("{}  {}{work}{wrote}", label(*who), kind.word())
         }
-        Fact::Performed { who, kind, work: None } => format!("{}  {}", label(*who), kind.word()),
+        Fact::PutOff { who } => format!("{}  puts it off until the slot is released", label(*who)),
         Fact::BuildRuns { who, work } => format!("{}  build {work} runs", label(*who)),
         Fact::BuildEnded { who, work, clean } => {
             let how = if *clean { "clean" } else { "failed" };

@@ -1,7 +1,7 @@
 //! `drain-after-release`: a deployment gives its slot back first and declares its drain after.
 //!
 //! A waiting build wakes in between, reads "not draining" and starts under the outgoing version,
-//! to be cut short and run again (Werkator PR 66). Breaks `QuietDrain`. The rule that it leaves out
+//! where the drain waits for it or cuts it short (Werkator PR 66). Breaks `QuietDrain`. The rule that it leaves out
 //! is Ex3: declare before release.
 
 use handover_core::{Executor, ExecutorEffect};

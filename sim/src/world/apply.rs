@@ -186,7 +186,8 @@ impl World {
             self.step(who, step, facts);
             return;
         }
-        facts.push(Fact::Performed { who, kind: StepKind::StoreDrain, work: None });
+        let wrote = Some("declared");
+        facts.push(Fact::Performed { who, kind: StepKind::StoreDrain, work: None, wrote });
         let protocol = self.protocol();
         let process = self.process_mut(who);
         protocol.perform_late(process);

@@ -106,8 +106,8 @@ impl World {
         let process = self.process_mut(who);
         let at = process.orders.iter().position(|order| Step::of(order).as_ref() == Some(step));
         let effect = process.orders.remove(at.expect("enabled only with the order"));
-        let performed = Fact::Performed { who, kind: step.kind, work: step.work.clone() };
-        facts.push(performed);
+        let (kind, work) = (step.kind, step.work.clone());
+        facts.push(Fact::Performed { who, kind, work, wrote: what_it_writes(&effect) });
         match &effect {
             Effect::Executor(order) => self.perform(who, order, facts),
             Effect::Return { .. } => self.come_back(who, facts),
@@ -149,7 +149,12 @@ impl World {
             | ExecutorEffect::Release { .. } => {}
         }
         self.answer(who, order, Acknowledgement::Done, facts);
-        protocol.performed(self.process_mut(who), order);
+        let process = self.process_mut(who);
+        let put_off = process.put_off.len();
+        protocol.performed(process, order);
+        if process.put_off.len() > put_off {
+            facts.push(Fact::PutOff { who });
+        }
         self.note_debt(who, order);
         self.stop_what_never_ran(who, order, facts);
     }
@@ -201,6 +206,7 @@ impl World {
             Work::Granted(grant) => process.planned(*grant),
             Work::Local(_) => BTreeSet::new(),
         };
+        process.ended.remove(work);
         process.workspaces.insert(work.clone());
         process.builds.insert(work.clone(), RunningBuild { plan, ..RunningBuild::default() });
         facts.push(Fact::BuildRuns { who, work: work.clone() });
@@ -215,8 +221,10 @@ impl World {
         facts: &mut Vec<Fact>,
     ) {
         let id = self.process(who).host.id().clone();
-        let build = self.process_mut(who).builds.remove(work).expect("enabled only while it runs");
         let clean = failed.is_none();
+        let process = self.process_mut(who);
+        let build = process.builds.remove(work).expect("enabled only while it runs");
+        process.ended.insert(work.clone(), clean);
         if let Work::Granted(grant) = work {
             let is_clean = |(chunk, sign_off): (&Chunk, &SignOff)| {
                 (*sign_off == SignOff::Clean).then(|| chunk.clone())
@@ -292,6 +300,23 @@ impl World {
         link.views.clear();
         facts.push(Fact::Crashed { who });
     }
+}
+
+/// The state of the row, or whether there is a drain now.
+fn what_it_writes(effect: &Effect) -> Option<&'static str> {
+    let Effect::Executor(order) = effect else { return None };
+    if let ExecutorEffect::StoreEntry { entry, .. } = order {
+        return Some(match entry.as_ref().map(|entry| &entry.state) {
+            None => "dropped",
+            Some(BuildState::Pending) => "pending",
+            Some(BuildState::Admitted) => "admitted",
+            Some(BuildState::Succeeded) => "succeeded",
+            Some(BuildState::Failed(_)) => "failed",
+            Some(BuildState::Cancelled) => "cancelled",
+        });
+    }
+    let ExecutorEffect::StoreDrain { drain } = order else { return None };
+    Some(if drain.is_some() { "declared" } else { "cleared" })
 }
 
 impl Process {

@@ -7,6 +7,9 @@ use super::{
     ArbiterIndex, Direction, Event, Life, Process, Step, StepKind, Target, Who, Wire, World,
 };
 
+/// [`Who`] numbers them.
+const PROCESSES_MAX: usize = 256;
+
 impl World {
     /// The events that happen by themselves, without any fault or wish: messages arrive, drivers
     /// carry out orders, builds end, the dead are declared gone. In the calm order.
@@ -164,15 +167,18 @@ impl World {
             }
             Event::Gone(_) | Event::Suspect(_) | Event::Trust(_) => Ok(()),
             Event::Boot { name, .. } => {
+                self.has_room()?;
                 let lives = self.newest(name).is_some_and(|who| self.process(who).lives());
                 ensure(!lives, "the last process of this name still lives; that is `overlap`")?;
                 self.known_place(name)
             }
             Event::Overlap { name, .. } => {
+                self.has_room()?;
                 let lives = self.newest(name).is_some_and(|who| self.process(who).lives());
                 ensure(lives, "no process of this name lives; that is `boot`")
             }
             Event::Reuse(who) => {
+                self.has_room()?;
                 ensure(!self.process(*who).lives(), "the process still lives; crash it first")
             }
             Event::ArbiterCrash(index) | Event::Conflict(index) | Event::UnknownCommit(index) => {
@@ -218,6 +224,11 @@ impl World {
 
     fn known_arbiter(&self, index: ArbiterIndex) -> Result<(), NotEnabled> {
         ensure(usize::from(index.0) < self.arbiters.len(), "there is no such arbiter")
+    }
+
+    fn has_room(&self) -> Result<(), NotEnabled> {
+        let why = "a world has at most 256 processes, the dead ones counted";
+        ensure(self.processes.len() < PROCESSES_MAX, why)
     }
 
     fn known_target(&self, event: &Event) -> Result<(), NotEnabled> {

@@ -45,7 +45,15 @@ pub enum Fact {
     /// The core handed an order to the driver.
     Ordered { who: Who, effect: Box<Effect> },
     /// The driver carried an order out.
-    Performed { who: Who, kind: StepKind, work: Option<Work> },
+    Performed {
+        who: Who,
+        kind: StepKind,
+        work: Option<Work>,
+        /// What was written, where something was.
+        wrote: Option<&'static str>,
+    },
+    /// A wrong protocol has said that the order is carried out, and puts it off.
+    PutOff { who: Who },
     /// A build's process runs.
     BuildRuns { who: Who, work: Work },
     /// A build's process ended by itself.

@@ -162,6 +162,8 @@ impl World {
                 link.statements.is_empty()
                     && candidate.seq() > process.muted
                     && process.host.statement().is_some()
+                    // Whoever is gone is refused for ever; it needs the news, not another word.
+                    && !self.committed().is_gone(process.host.id())
                     && !candidate.is_acknowledged()
                     && !self.will_be_acknowledged(wire.who)
             }

@@ -52,11 +52,18 @@ impl World {
     /// last process still lives has its disk in use: the next incarnation begins with an empty one.
     pub(super) fn boot(&mut self, name: &Name, version: Option<&Version>, facts: &mut Vec<Fact>) {
         let last = self.newest(name).map(|who| self.process(who));
-        let ledger = last.filter(|last| !last.lives()).map(|last| last.ledger.clone());
+        let dead = last.filter(|last| !last.lives());
+        let ledger = dead.map(|last| last.ledger.clone());
+        let disk = dead.map(|last| (last.artifacts.clone(), last.ended.clone()));
         let ran = last.map(|last| last.host.version().clone());
         let place = self.place(name).clone();
         let version = version.cloned().or(ran).unwrap_or_else(|| place.version.clone());
         let who = self.start_process(&place, &version, None, ledger);
+        if let Some((artifacts, ended)) = disk {
+            let process = self.process_mut(who);
+            process.artifacts = artifacts;
+            process.ended = ended;
+        }
         let id = self.process(who).host.id().clone();
         facts.push(Fact::Booted { who, id });
         self.with_host(who, facts, |_| ());

@@ -23,6 +23,8 @@ pub struct Process {
     pub orders: Vec<Effect>,
     /// What really runs.
     pub builds: BTreeMap<Work, RunningBuild>,
+    /// How the builds ended by themselves: well, or not.
+    pub ended: BTreeMap<Work, bool>,
     /// The workspaces that were prepared.
     pub workspaces: BTreeSet<Work>,
     /// The artifacts that were stored.
@@ -90,6 +92,7 @@ impl Process {
             ledger,
             orders: Vec::new(),
             builds: BTreeMap::new(),
+            ended: BTreeMap::new(),
             workspaces: BTreeSet::new(),
             artifacts: BTreeSet::new(),
             said: Seq(0),
