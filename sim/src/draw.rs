@@ -5,8 +5,8 @@
 //! generator's 64-bit words and not by `rand`'s distributions, which may change with a release;
 //! golden vectors pin both.
 
-use rand_chacha::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 /// What is drawn for; each has a stream of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
