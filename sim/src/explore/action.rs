@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
-use handover_core::{AtDeadline, EndAction, Phase, Statement, Term, Then, Version, View, Wish};
+use handover_core::{
+    AtDeadline, BuildId, EndAction, Phase, Statement, Term, Then, Version, View, Wish, Work,
+};
 
+use super::Bounds;
 use super::bounds::{Budget, Cost};
 use crate::choose::FaultKind;
 use crate::world::{ArbiterIndex, Direction, Event, Process, RunningBuild, Who, Wire, World};
@@ -59,12 +62,13 @@ impl Action {
 }
 
 /// All choices of a state, in a fixed order.
-pub(super) fn choices(world: &World, budget: &Budget, versions: &[Version]) -> Vec<Choice> {
+pub(super) fn choices(world: &World, budget: &Budget, bounds: &Bounds) -> Vec<Choice> {
     let mut choices = Choices { world, budget, all: Vec::new() };
     choices.push_messages();
     choices.push_builds();
-    choices.push_membership(versions);
+    choices.push_membership(&bounds.versions());
     choices.push_wishes();
+    choices.push_submissions(bounds.local_builds);
     choices.push_faults();
     choices.push_operators();
     choices.all
@@ -119,7 +123,7 @@ impl Choices<'_> {
 
     /// A build signs one chunk off after another, then ends; one that was told to stop may come to
     /// its end before it has stopped.
-    fn push_end_of_build(&mut self, who: Who, work: &handover_core::Work, build: &RunningBuild) {
+    fn push_end_of_build(&mut self, who: Who, work: &Work, build: &RunningBuild) {
         let work = || work.clone();
         if build.stopping {
             self.free(Event::BuildStops { who, work: work() });
@@ -193,6 +197,27 @@ impl Choices<'_> {
                 if let Phase::Building { .. } = phase {
                     self.push(Cost::StandDown, Event::StandDown { who, after: true });
                 }
+            }
+        }
+    }
+
+    /// Deployments `d1`, `d2` and other builds `l1`, `l2`, each once, where the first place is.
+    fn push_submissions(&mut self, (deployments, builds): (u8, u8)) {
+        let place = &self.world.setup().places[0];
+        let Some(who) = self.world.newest(&place.name) else {
+            return;
+        };
+        let process = self.world.process(who);
+        let deployments = (1..=deployments).map(|number| (format!("d{number}"), true));
+        let builds = (1..=builds).map(|number| (format!("l{number}"), false));
+        for (build, deploys) in deployments.chain(builds) {
+            let build = BuildId::new(build);
+            let work = Work::Local(build.clone());
+            let known = process.ledger.entries.contains_key(&work)
+                || process.host.executor().stage(&work).is_some();
+            if process.acts() && !known {
+                let drains = deploys.then_some(EndAction::Nothing);
+                self.free(Event::Submit { who, build, parent: None, drains });
             }
         }
     }

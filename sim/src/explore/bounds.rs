@@ -17,6 +17,8 @@ pub struct Bounds {
     pub hosts: Vec<u8>,
     /// Chunks of each build.
     pub chunks: u8,
+    /// Local deployments, then other local builds, that may be submitted to the first host.
+    pub local_builds: (u8, u8),
     /// How often each kind of fault may strike.
     pub faults: BTreeMap<FaultKind, u8>,
     /// Superseded messages that stay on a link, each way.
@@ -95,6 +97,7 @@ impl Bounds {
         Self {
             hosts: hosts.to_vec(),
             chunks: 1,
+            local_builds: (0, 0),
             faults: BTreeMap::new(),
             late: 1,
             protocol: &Current,
@@ -162,6 +165,10 @@ impl fmt::Display for Bounds {
         let faults: Vec<String> =
             self.faults.iter().map(|(kind, times)| format!("{kind}={times}")).collect();
         let faults = if faults.is_empty() { "none".to_owned() } else { faults.join(",") };
+        let (deployments, builds) = self.local_builds;
+        if deployments + builds > 0 {
+            write!(f, "deployments {deployments}; local builds {builds}; ")?;
+        }
         write!(
             f,
             "{}; chunks {}; faults {faults}; late {}; protocol {}",

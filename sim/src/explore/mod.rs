@@ -46,6 +46,15 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// What shows that it is broken.
+    #[must_use]
+    pub fn broken(&self) -> Option<&Counterexample> {
+        match self {
+            Self::Broken(counterexample) => Some(counterexample),
+            Self::Holds | Self::Unknown => None,
+        }
+    }
+
     /// Its word in tables and reports.
     #[must_use]
     pub fn word(&self) -> &'static str {

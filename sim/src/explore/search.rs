@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use handover_core::Version;
-
 use super::action::{Choice, choices};
 use super::bounds::{Bounds, Budget, Cost};
 use super::key::{Parts, fingerprint, parts};
@@ -76,14 +74,9 @@ impl Exploration {
     /// What is broken, the shortest schedule first.
     #[must_use]
     pub fn broken(&self) -> Vec<&Counterexample> {
-        let mut broken: Vec<&Counterexample> = self
-            .verdicts
-            .iter()
-            .filter_map(|(_, verdict)| match verdict {
-                Verdict::Broken(counterexample) => Some(&**counterexample),
-                Verdict::Holds | Verdict::Unknown => None,
-            })
-            .collect();
+        let verdicts = self.verdicts.iter();
+        let mut broken: Vec<&Counterexample> =
+            verdicts.filter_map(|(_, verdict)| verdict.broken()).collect();
         broken.sort_by_key(|counterexample| counterexample.steps);
         broken
     }
@@ -123,7 +116,6 @@ struct Break {
 
 struct Search<'a> {
     bounds: &'a Bounds,
-    versions: Vec<Version>,
     /// A wrong protocol may look at numbers.
     gaps: bool,
     space: Space,
@@ -137,7 +129,6 @@ impl<'a> Search<'a> {
     fn new(bounds: &'a Bounds) -> Self {
         let mut search = Self {
             bounds,
-            versions: bounds.versions(),
             gaps: bounds.protocol.breaks().is_some(),
             space: Space::default(),
             frontier: VecDeque::new(),
@@ -156,7 +147,7 @@ impl<'a> Search<'a> {
 
     fn expand(&mut self, node: &Node) {
         let from = State::try_from(self.space.expanded()).expect("at most 2^32 states");
-        let all = choices(&node.world, &node.budget, &self.versions);
+        let all = choices(&node.world, &node.budget, self.bounds);
         self.depth = node.depth;
         for (number, choice) in all.iter().enumerate() {
             let number = u16::try_from(number).expect("a state has few actions");

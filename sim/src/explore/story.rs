@@ -28,13 +28,12 @@ pub struct Counterexample {
 /// The explorer leaves messages behind without a word; in a world that keeps them they are lost. It
 /// publishes when it pleases, so the record's own publishing is stalled.
 pub(super) fn tell(bounds: &Bounds, path: &[u16], violation: Violation) -> Counterexample {
-    let versions = bounds.versions();
     let mut explored = World::new(bounds.setup());
     let mut budget = bounds.budget();
     let mut plain = explored.clone();
     let mut commands = vec![Command::Stall { target: Target::Arbiter(Arbiter::First) }];
     for number in path {
-        let mut all = choices(&explored, &budget, &versions);
+        let mut all = choices(&explored, &budget, bounds);
         let choice = all.swap_remove(usize::from(*number));
         play(&mut plain, &choice.action, &mut commands);
         explored = take(&explored, &choice, bounds).0;
