@@ -1,6 +1,8 @@
 //! Small configurations, each interleaving: what holds, in how many states, and what a wrong
 //! protocol breaks, in how many steps. The counts are exact: a change of the space shows.
 
+use std::ops::ControlFlow;
+
 use handover_sim::choose::FaultKind::{
     self as Fault, Arbiter, Cancel, Crash, Drain, Fail, Gone, Hang, Lapse, Overlap, Reask, Retry,
     Revoke, Slow, Suspect, Undrain, Unsigned,
@@ -16,7 +18,7 @@ fn bounds(hosts: &[u8], faults: &[(Fault, u8)]) -> Bounds {
 }
 
 fn run(bounds: &Bounds) -> Exploration {
-    explore(bounds, |_| ())
+    explore(bounds, 1, |_| ControlFlow::Continue(()))
 }
 
 /// A configuration of the right protocol: hosts by their versions, chunks, faults; then the states,
@@ -131,7 +133,7 @@ fn each_wrong_protocol_breaks_first_what_it_names_and_the_file_replays_to_it() {
         let found = run(&bounds);
         let broken = found.broken();
         let safety = broken.iter().find(|each| !is_liveness(each.violation.property));
-        let first = safety.or(broken.first()).expect("it breaks something");
+        let first = safety.or_else(|| broken.first()).expect("it breaks something");
         assert_eq!((first.violation.property, first.steps), (property, steps), "{bounds}");
         let Ended::Breaks { violation, .. } = replay(&first.scenario.to_string(), row.0) else {
             panic!("{bounds}: the file replays to a violation\n{}", first.scenario);
@@ -204,6 +206,31 @@ fn what_is_found_below_a_bound_is_broken_and_the_rest_unknown() {
     let found = run(&bounds);
     assert_eq!(found.verdict(Property::NoWedge).word(), "broken");
     assert_eq!(found.verdict(Property::SingleBuilder).word(), "unknown");
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing_that_is_found() {
+    for bounds in [bounds(&[0, 0, 0], &[]), wrong(&WRONG[0]), wrong(&WRONG[1])] {
+        let cut = Bounds { states_max: 5_000, ..bounds.clone() };
+        for bounds in [bounds, cut] {
+            let one = run(&bounds);
+            for jobs in [2, 3] {
+                let more = explore(&bounds, jobs, |_| ControlFlow::Continue(()));
+                assert_eq!(more.coverage, one.coverage, "{bounds}");
+                assert_eq!(schedules(&more), schedules(&one), "{bounds}");
+            }
+        }
+    }
+}
+
+fn schedules(found: &Exploration) -> Vec<String> {
+    found.broken().iter().map(|broken| broken.scenario.to_string()).collect()
+}
+
+#[test]
+fn a_search_that_is_stopped_is_unknown() {
+    let found = explore(&bounds(&[0, 0, 0], &[]), 1, |_| ControlFlow::Break(()));
+    assert_eq!(found.verdict(Property::NoWedge).word(), "unknown");
 }
 
 #[test]

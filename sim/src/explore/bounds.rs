@@ -130,6 +130,11 @@ impl Bounds {
         (0..=newest).map(version).collect()
     }
 
+    /// A wrong protocol may look at numbers where the right one only compares them.
+    pub(super) fn has_gaps(&self) -> bool {
+        self.protocol.breaks().is_some()
+    }
+
     pub(super) fn setup(&self) -> Setup {
         let names = (b'a'..=b'z').map(|letter| char::from(letter).to_string());
         let place = |(name, index): (String, &u8)| Place::new(&name, version(*index).as_str());

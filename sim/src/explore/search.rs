@@ -1,6 +1,8 @@
 //! Breadth first through all states.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::ControlFlow;
+use std::thread::ScopedJoinHandle;
 
 use super::action::{Choice, choices};
 use super::bounds::{Bounds, Budget, Cost};
@@ -82,20 +84,27 @@ impl Exploration {
     }
 }
 
-/// Explores a configuration, and calls `progress` now and then.
+/// States that are expanded before what they lead to is taken in, for each thread.
+const BATCH: usize = 512;
+
+/// Explores a configuration with so many threads, at least one, and calls `progress` now and then;
+/// where that breaks, the search gives up. What is found does not depend on the number of threads.
 #[must_use]
-pub fn explore(bounds: &Bounds, mut progress: impl FnMut(&Progress)) -> Exploration {
+pub fn explore(
+    bounds: &Bounds,
+    jobs: usize,
+    mut progress: impl FnMut(&Progress) -> ControlFlow<()>,
+) -> Exploration {
+    let jobs = jobs.max(1);
     let mut search = Search::new(bounds);
-    while search.space.len() <= bounds.states_max {
-        let Some(node) = search.frontier.pop_front() else {
+    while search.space.len() <= bounds.states_max && !search.frontier.is_empty() {
+        let batch = search.frontier.len().min(BATCH * jobs);
+        let batch: Vec<Node> = search.frontier.drain(..batch).collect();
+        search.expand(batch, jobs);
+        if progress(&search.progress()).is_break() {
             break;
-        };
-        search.expand(&node);
-        if search.space.expanded().is_multiple_of(1024) {
-            progress(&search.progress());
         }
     }
-    progress(&search.progress());
     search.conclude()
 }
 
@@ -107,6 +116,17 @@ struct Node {
     depth: usize,
 }
 
+/// What one choice leads to.
+struct Outcome {
+    print: u128,
+    is_free: bool,
+    violations: Vec<Violation>,
+    /// None where the state was known before the batch.
+    reached: Option<(Node, IsConverged)>,
+}
+
+type IsConverged = bool;
+
 /// Where a safety property broke first.
 struct Break {
     from: State,
@@ -116,8 +136,6 @@ struct Break {
 
 struct Search<'a> {
     bounds: &'a Bounds,
-    /// A wrong protocol may look at numbers.
-    gaps: bool,
     space: Space,
     frontier: VecDeque<Node>,
     transitions: usize,
@@ -129,7 +147,6 @@ impl<'a> Search<'a> {
     fn new(bounds: &'a Bounds) -> Self {
         let mut search = Self {
             bounds,
-            gaps: bounds.protocol.breaks().is_some(),
             space: Space::default(),
             frontier: VecDeque::new(),
             transitions: 0,
@@ -139,48 +156,67 @@ impl<'a> Search<'a> {
         let world = World::new(bounds.setup());
         let budget = bounds.budget();
         let parts = parts(&world, None, bounds.reductions);
-        search.space.insert(fingerprint(&parts, &budget, search.gaps), 0, 0);
+        search.space.insert(fingerprint(&parts, &budget, bounds.has_gaps()), 0, 0);
         search.space.converged.push(world.is_converged());
         search.frontier.push_back(Node { world, budget, parts, depth: 0 });
         search
     }
 
-    fn expand(&mut self, node: &Node) {
-        let from = State::try_from(self.space.expanded()).expect("at most 2^32 states");
-        let all = choices(&node.world, &node.budget, self.bounds);
-        self.depth = node.depth;
-        for (number, choice) in all.iter().enumerate() {
-            let number = u16::try_from(number).expect("a state has few actions");
-            let (world, violations) = take(&node.world, choice, self.bounds);
-            for violation in violations {
-                self.note(violation, from, number);
+    /// Expands states side by side, and takes in what they lead to in their order: so neither the
+    /// numbers of the states nor what is found first depend on the threads.
+    fn expand(&mut self, batch: Vec<Node>, jobs: usize) {
+        let (bounds, space) = (self.bounds, &self.space);
+        let expand_all = |nodes: &[Node]| -> Vec<Vec<Outcome>> {
+            nodes.iter().map(|node| expand(node, bounds, space)).collect()
+        };
+        let outcomes: Vec<Vec<Vec<Outcome>>> = if jobs == 1 {
+            vec![expand_all(&batch)]
+        } else {
+            std::thread::scope(|scope| {
+                let chunks = batch.chunks(batch.len().div_ceil(jobs));
+                let expand_all = &expand_all;
+                let threads: Vec<_> =
+                    chunks.map(|nodes| scope.spawn(move || expand_all(nodes))).collect();
+                let join = |thread: ScopedJoinHandle<'_, _>| {
+                    thread.join().expect("a defect in an expansion ends the search")
+                };
+                threads.into_iter().map(join).collect()
+            })
+        };
+        let mut nodes = batch.into_iter();
+        for outcomes in outcomes.into_iter().flatten() {
+            let node = nodes.next().expect("each node has its outcomes");
+            if self.space.len() > self.bounds.states_max {
+                let left: Vec<Node> = std::iter::once(node).chain(nodes).collect();
+                left.into_iter().rev().for_each(|node| self.frontier.push_front(node));
+                return;
             }
-            let to = self.reach(node, choice, world, (from, number));
-            self.transitions += 1;
-            if choice.cost == Cost::Free {
+            self.depth = node.depth;
+            self.take_in(outcomes);
+        }
+    }
+
+    /// The outcomes of the next state, in the order of its choices.
+    fn take_in(&mut self, outcomes: Vec<Outcome>) {
+        let from = State::try_from(self.space.expanded()).expect("at most 2^32 states");
+        for (number, outcome) in outcomes.into_iter().enumerate() {
+            let action = u16::try_from(number).expect("a state has few actions");
+            for violation in outcome.violations {
+                let found = Break { from, action, violation };
+                self.broken.entry(found.violation.property).or_insert(found);
+            }
+            let (to, new) = self.space.insert(outcome.print, from, action);
+            if new {
+                let (node, converged) = outcome.reached.expect("it was not known before");
+                self.space.converged.push(converged);
+                self.frontier.push_back(node);
+            }
+            if outcome.is_free {
                 self.space.follows(to);
             }
+            self.transitions += 1;
         }
         self.space.end_of_successors();
-    }
-
-    fn note(&mut self, violation: Violation, from: State, action: u16) {
-        let found = Break { from, action, violation };
-        self.broken.entry(found.violation.property).or_insert(found);
-    }
-
-    fn reach(&mut self, node: &Node, choice: &Choice, world: World, by: (State, u16)) -> State {
-        let mut budget = node.budget;
-        budget.pay(choice.cost);
-        let before = Some((&node.world, &node.parts));
-        let parts = parts(&world, before, self.bounds.reductions);
-        let print = fingerprint(&parts, &budget, self.gaps);
-        let (state, new) = self.space.insert(print, by.0, by.1);
-        if new {
-            self.space.converged.push(world.is_converged());
-            self.frontier.push_back(Node { world, budget, parts, depth: node.depth + 1 });
-        }
-        state
     }
 
     fn progress(&self) -> Progress {
@@ -205,9 +241,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn conclude(mut self) -> Exploration {
+    fn conclude(self) -> Exploration {
         let coverage = self.coverage();
-        self.frontier.truncate(self.frontier.len().min(1));
         let unbroken = if self.frontier.is_empty() { Verdict::Holds } else { Verdict::Unknown };
         let liveness = liveness::judge(&self.space);
         let verdict = |property: &Property| {
@@ -259,6 +294,24 @@ impl<'a> Search<'a> {
         let violation = Violation { property: Property::NoLivelock, why };
         tell(self.bounds, &self.space.path(state), violation)
     }
+}
+
+/// What each choice of a state leads to.
+fn expand(node: &Node, bounds: &Bounds, known: &Space) -> Vec<Outcome> {
+    let all = choices(&node.world, &node.budget, bounds);
+    let outcome = |choice: &Choice| {
+        let (world, violations) = take(&node.world, choice, bounds);
+        let mut budget = node.budget;
+        budget.pay(choice.cost);
+        let parts = parts(&world, Some((&node.world, &node.parts)), bounds.reductions);
+        let print = fingerprint(&parts, &budget, bounds.has_gaps());
+        let reached = (!known.contains(print)).then(|| {
+            let converged = world.is_converged();
+            (Node { world, budget, parts, depth: node.depth + 1 }, converged)
+        });
+        Outcome { print, is_free: choice.cost == Cost::Free, violations, reached }
+    };
+    all.iter().map(outcome).collect()
 }
 
 /// One step: the choice, then what its hosts do at once, then off the links what cannot matter.

@@ -35,6 +35,10 @@ impl Space {
         (index, true)
     }
 
+    pub(super) fn contains(&self, print: u128) -> bool {
+        !self.slots.is_empty() && self.slots[self.slot(print)] != 0
+    }
+
     /// Where this fingerprint is, or would be.
     fn slot(&self, print: u128) -> usize {
         let mask = self.slots.len() - 1;

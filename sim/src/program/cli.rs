@@ -152,6 +152,9 @@ pub(super) struct Explore {
     /// Give up after so many states
     #[arg(long, value_name = "N")]
     pub(super) max_states: Option<usize>,
+    /// Threads; what is found does not depend on their number [default: one a core]
+    #[arg(long, value_name = "N")]
+    pub(super) jobs: Option<usize>,
     /// Print one JSON object instead of the table
     #[arg(long)]
     pub(super) json: bool,

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::num::NonZero;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use handover_sim::check::Property;
@@ -24,9 +26,11 @@ pub(super) struct Explored {
 pub(super) fn explore(asked: &Explore) -> Judgement {
     let bounds = bounds(asked);
     let line = progress::line();
-    let found = explore::explore(&bounds, |progress| {
+    let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
+    let found = explore::explore(&bounds, asked.jobs.unwrap_or_else(cores), |progress| {
         line.set_message(message(progress));
         line.tick();
+        ControlFlow::Continue(())
     });
     line.finish_and_clear();
     let mut explored = Explored { bounds, found, paths: BTreeMap::new() };
