@@ -13,6 +13,7 @@ mod walk;
 mod workload;
 
 pub use faults::FaultKind;
+pub(crate) use report::scene;
 pub use report::{Outcome, WalkReport};
 pub use settings::WalkSettings;
 pub use walk::walk;

@@ -99,7 +99,8 @@ fn apply(world: &mut World, event: &Event) {
     world.apply(event, &mut Vec::new()).expect("the walk has applied it to the same world");
 }
 
-fn scene(setup: &Setup) -> scenario::Setup {
+/// The head of a scenario that begins with this world, each command of it one atomic step.
+pub(crate) fn scene(setup: &Setup) -> scenario::Setup {
     let host = |place: &Place| HostSetup {
         name: place.name.to_string(),
         version: Version::to_string(&place.version),

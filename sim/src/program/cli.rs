@@ -2,8 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValuesParser, RangedI64ValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use handover_sim::choose::FaultKind;
+use handover_sim::explore::Bounds;
+use handover_sim::scenario::CURRENT;
 use handover_sim::variants::PROTOCOLS;
 
 /// Where `check` looks if it is not told.
@@ -42,6 +45,9 @@ pub(super) enum Command {
     /// Run scenarios and print their traces
     #[command(after_help = EXIT_CODES)]
     Replay(Replay),
+    /// Explore every interleaving of a small rollout
+    #[command(after_help = EXIT_CODES)]
+    Explore(Explore),
     /// Print the reference of the scenario language
     Vocabulary(Vocabulary),
 }
@@ -115,6 +121,63 @@ pub(super) struct Vocabulary {
     /// Print one JSON object instead of Markdown
     #[arg(long)]
     pub(super) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct Explore {
+    /// Hosts
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = range(1, 8))]
+    pub(super) hosts: u8,
+    /// Versions: the first host runs the first one, each next host the next one; the rest the last
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = range(1, 8))]
+    pub(super) versions: u8,
+    /// Chunks of a build
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = range(0, 8))]
+    pub(super) chunks: u8,
+    /// How often each kind of fault may strike: `crash=1,gone=1`
+    #[arg(long, value_name = "KIND=N,...", value_delimiter = ',', value_parser = fault)]
+    pub(super) faults: Vec<(FaultKind, u8)>,
+    /// Superseded messages that stay on a link, each way
+    #[arg(long, value_name = "K", default_value_t = 1)]
+    pub(super) late: u8,
+    /// What the actors follow
+    #[arg(long, value_name = "P", default_value = CURRENT, value_parser = protocols())]
+    pub(super) protocol: String,
+    /// Deployments that may be submitted to the first host
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = range(0, 8))]
+    pub(super) deployments: u8,
+    /// Other local builds that may be submitted to the first host
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = range(0, 8))]
+    pub(super) builds: u8,
+    /// Give up after so many states
+    #[arg(long, value_name = "N")]
+    pub(super) max_states: Option<usize>,
+    /// Threads; what is found does not depend on their number [default: one a core]
+    #[arg(long, value_name = "N")]
+    pub(super) jobs: Option<usize>,
+    /// Print one JSON object instead of the table
+    #[arg(long)]
+    pub(super) json: bool,
+    /// The file that takes the shortest counterexample [default: explore-PROPERTY.scenario here,
+    /// one for each property that is broken]
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+}
+
+fn range(least: i64, most: i64) -> RangedI64ValueParser<u8> {
+    RangedI64ValueParser::new().range(least..=most)
+}
+
+/// `crash=1`
+fn fault(text: &str) -> Result<(FaultKind, u8), String> {
+    let kinds = || Bounds::kinds().map(FaultKind::word).collect::<Vec<_>>().join(", ");
+    let (word, times) =
+        text.split_once('=').ok_or_else(|| "write KIND=N, as in crash=1".to_owned())?;
+    let kind = FaultKind::ALL.iter().copied().find(|kind| kind.word() == word);
+    let kind = kind.ok_or_else(|| format!("there is no fault `{word}`; there are {}", kinds()))?;
+    let times = times.parse().map_err(|_| format!("`{times}` is no number from 0 to 255"))?;
+    let refused = Bounds::new(&[]).with(kind, times).err();
+    refused.map_or(Ok((kind, times)), |refused| Err(format!("{refused}; there are {}", kinds())))
 }
 
 fn protocols() -> PossibleValuesParser {

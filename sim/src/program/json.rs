@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::check::Checked;
 use super::counts::{Counts, digest, themes};
 use super::exit_code;
+use super::explore::Explored;
 use super::walks::FailedWalk;
 
 #[derive(Serialize)]
@@ -105,6 +106,34 @@ struct EntryJson {
 }
 
 #[derive(Serialize)]
+struct ExploreJson {
+    /// The exit code that the verdicts call for.
+    exit: u8,
+    protocol: &'static str,
+    /// What was explored.
+    bounds: String,
+    states: usize,
+    transitions: usize,
+    depth: usize,
+    /// States that were reached and not explored further.
+    frontier: usize,
+    converged: usize,
+    /// Two different states were taken for one with at most this chance.
+    collision_chance: f64,
+    verdicts: Vec<VerdictJson>,
+}
+
+#[derive(Serialize)]
+struct VerdictJson {
+    property: String,
+    verdict: &'static str,
+    /// Of the shortest schedule that breaks it.
+    steps: Option<usize>,
+    why: Option<String>,
+    scenario: Option<String>,
+}
+
+#[derive(Serialize)]
 struct VocabularyJson {
     headers: Vec<WordJson>,
     verbs: Vec<WordJson>,
@@ -161,6 +190,35 @@ pub(super) fn replay(path: &Path, judged: &Judged) -> String {
     });
     let replay = ReplayJson { run: RunJson::new(path, judged), trace: entries.collect() };
     let text = serde_json::to_string(&replay).expect("text, numbers and lists are JSON");
+    format!("{text}\n")
+}
+
+/// One object over several lines.
+pub(super) fn explore(explored: &Explored) -> String {
+    let verdicts = explored.found.verdicts.iter().map(|(property, verdict)| {
+        let broken = verdict.broken();
+        VerdictJson {
+            property: property.to_string(),
+            verdict: verdict.word(),
+            steps: broken.map(|broken| broken.steps),
+            why: broken.map(|broken| broken.violation.why.clone()),
+            scenario: explored.paths.get(property).map(|path| path.display().to_string()),
+        }
+    });
+    let coverage = &explored.found.coverage;
+    let explore = ExploreJson {
+        exit: exit_code(explored.judgement()),
+        protocol: explored.bounds.protocol.name(),
+        bounds: explored.bounds.to_string(),
+        states: coverage.states,
+        transitions: coverage.transitions,
+        depth: coverage.depth,
+        frontier: coverage.frontier,
+        converged: coverage.converged,
+        collision_chance: coverage.collision_chance,
+        verdicts: verdicts.collect(),
+    };
+    let text = serde_json::to_string_pretty(&explore).expect("text, numbers and lists are JSON");
     format!("{text}\n")
 }
 

@@ -6,6 +6,7 @@
 mod check;
 mod cli;
 mod counts;
+mod explore;
 mod json;
 mod junit;
 mod progress;
@@ -33,6 +34,7 @@ pub(crate) fn main() -> ExitCode {
     let judgement = match command.unwrap_or_default() {
         Command::Check(check) => check::check(&check),
         Command::Replay(replay) => replay::replay(&replay),
+        Command::Explore(explore) => explore::explore(&explore),
         Command::Vocabulary(vocabulary) => vocabulary::vocabulary(&vocabulary),
     };
     ExitCode::from(exit_code(judgement))

@@ -13,3 +13,13 @@ pub(super) fn bar(length: u64) -> ProgressBar {
         .expect("the template is well formed");
     ProgressBar::new(length).with_style(style)
 }
+
+/// A line about something whose end is not known; it draws nothing where stderr is no terminal.
+pub(super) fn line() -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{spinner} {msg}  {elapsed}")
+        .expect("the template is well formed");
+    ProgressBar::new_spinner().with_style(style)
+}

@@ -10,7 +10,7 @@ use super::{Command, Content, Ending, Fact as Expected, Line, Scenario, expect};
 use crate::check::{self, Property, Transition, Violation};
 use crate::digest::Digest;
 use crate::variants::Protocol;
-use crate::world::{ArbiterIndex, Event, Fact, Place, Setup, Who, World};
+use crate::world::{ArbiterIndex, Event, Fact, Place, Setup, World};
 
 /// Steps that may follow one command by themselves; a world that goes on longer is in a livelock.
 const CALM_MAX: usize = 10_000;
@@ -224,9 +224,7 @@ impl Script {
     }
 
     fn next_to_follow(&self) -> Option<Event> {
-        let quick = |who: &Who| self.world.process(*who).slow <= 1;
-        let whos: Vec<Who> = self.world.processes().map(|(who, _)| who).filter(quick).collect();
-        let step = whos.into_iter().find_map(|who| self.world.steps_of(who).into_iter().next());
+        let step = self.world.next_own_step();
         let mut arbiters = self.world.arbiters();
         let publishes = arbiters.find(|(_, arbiter)| arbiter.unpublished && !arbiter.stalled);
         step.or_else(|| publishes.map(|(index, _): (ArbiterIndex, _)| Event::Publish(index)))

@@ -231,7 +231,7 @@ impl World {
         Arc::make_mut(&mut self.processes[usize::from(who.0)])
     }
 
-    pub(super) fn link_mut(&mut self, who: Who) -> &mut Link {
+    pub(crate) fn link_mut(&mut self, who: Who) -> &mut Link {
         Arc::make_mut(&mut self.links[usize::from(who.0)])
     }
 

@@ -61,6 +61,14 @@ impl World {
         events
     }
 
+    /// The first step that follows what has happened by itself: what a host that is not slow does
+    /// at once.
+    #[must_use]
+    pub fn next_own_step(&self) -> Option<Event> {
+        let quick = self.processes().filter(|(_, process)| process.slow <= 1);
+        quick.map(|(who, _)| who).find_map(|who| self.steps_of(who).into_iter().next())
+    }
+
     /// The first of the calm events.
     #[must_use]
     pub fn next_calm(&self) -> Option<Event> {

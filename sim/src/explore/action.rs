@@ -1,0 +1,257 @@
+//! What can be next: what happens by itself, what a host is asked for, and the faults.
+
+use std::sync::Arc;
+
+use handover_core::{
+    AtDeadline, BuildId, EndAction, Phase, Statement, Term, Then, Version, View, Wish, Work,
+};
+
+use super::Bounds;
+use super::bounds::{Budget, Cost};
+use crate::choose::FaultKind;
+use crate::world::{ArbiterIndex, Direction, Event, Process, RunningBuild, Who, Wire, World};
+
+/// What is next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    /// The arbiter folds this statement; those before it never arrive.
+    Deliver(Who, Arc<Statement>),
+    /// The host reads this view; those before it never arrive.
+    Read(Who, Arc<View>),
+    /// Anything else.
+    Happens(Event),
+}
+
+/// A choice, and what it costs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Choice {
+    pub(super) action: Action,
+    pub(super) cost: Cost,
+}
+
+const RECORD: ArbiterIndex = ArbiterIndex(0);
+
+impl Action {
+    /// The events that make it happen in this world, where messages may be on the links that it
+    /// leaves behind, or that are yet to be sent again.
+    pub(super) fn events(&self, world: &World) -> Vec<Event> {
+        let (who, direction, at, event) = match self {
+            Self::Happens(event) => return vec![event.clone()],
+            Self::Deliver(who, statement) => {
+                let at = world.link(*who).statements.iter().position(|each| each == statement);
+                (*who, Direction::ToRecord, at, Event::Deliver { from: *who, to: RECORD })
+            }
+            Self::Read(who, view) => {
+                let at = world.link(*who).views.iter().position(|each| each == view);
+                (*who, Direction::FromRecord, at, Event::Read(*who))
+            }
+        };
+        let wire = Wire { who, direction };
+        let waiting = match direction {
+            Direction::ToRecord => world.link(who).statements.len(),
+            Direction::FromRecord => world.link(who).views.len(),
+        };
+        let mut events = Vec::new();
+        if at.is_none() {
+            events.push(Event::Repeat(wire));
+        }
+        events.extend(std::iter::repeat_n(Event::Lose(wire), at.unwrap_or(waiting)));
+        events.push(event);
+        events
+    }
+}
+
+/// All choices of a state, in a fixed order.
+pub(super) fn choices(world: &World, budget: &Budget, bounds: &Bounds) -> Vec<Choice> {
+    let mut choices = Choices { world, budget, all: Vec::new() };
+    choices.push_messages();
+    choices.push_builds();
+    choices.push_membership(&bounds.versions());
+    choices.push_wishes();
+    choices.push_submissions(bounds.local_builds);
+    choices.push_faults();
+    choices.push_operators();
+    choices.all
+}
+
+struct Choices<'a> {
+    world: &'a World,
+    budget: &'a Budget,
+    all: Vec<Choice>,
+}
+
+impl Choices<'_> {
+    fn push(&mut self, cost: Cost, event: Event) {
+        if self.budget.allows(cost) {
+            self.all.push(Choice { action: Action::Happens(event), cost });
+        }
+    }
+
+    fn free(&mut self, event: Event) {
+        self.push(Cost::Free, event);
+    }
+
+    fn fault(&mut self, kind: FaultKind, event: Event) {
+        self.push(Cost::Fault(kind), event);
+    }
+
+    fn push_messages(&mut self) {
+        for (who, process) in self.world.processes() {
+            let link = self.world.link(who);
+            let statements = link.statements.iter().map(|each| Action::Deliver(who, each.clone()));
+            let acts = process.acts();
+            let views =
+                link.views.iter().filter(|_| acts).map(|each| Action::Read(who, each.clone()));
+            let actions = statements.chain(views);
+            self.all.extend(actions.map(|action| Choice { action, cost: Cost::Free }));
+        }
+        for (index, arbiter) in self.world.arbiters() {
+            if arbiter.unpublished {
+                self.free(Event::Publish(index));
+                self.fault(FaultKind::Arbiter, Event::ArbiterCrash(index));
+            }
+        }
+    }
+
+    fn push_builds(&mut self) {
+        for (who, process) in self.world.processes().filter(|(_, process)| process.acts()) {
+            for (work, build) in &process.builds {
+                self.push_end_of_build(who, work, build);
+            }
+        }
+    }
+
+    /// A build signs one chunk off after another, then ends; one that was told to stop may come to
+    /// its end before it has stopped.
+    fn push_end_of_build(&mut self, who: Who, work: &Work, build: &RunningBuild) {
+        let work = || work.clone();
+        if build.stopping {
+            self.free(Event::BuildStops { who, work: work() });
+        }
+        if build.hangs {
+            return self.free(Event::Heal);
+        }
+        self.fault(FaultKind::Hang, Event::Hang(who));
+        let failed = Some("broken".into());
+        self.fault(FaultKind::Fail, Event::BuildEnds { who, work: work(), failed });
+        if let Some(chunk) = build.unfinished().next() {
+            let chunk = || chunk.clone();
+            self.free(Event::SignOff { who, chunk: chunk(), failed: false });
+            self.fault(FaultKind::Fail, Event::SignOff { who, chunk: chunk(), failed: true });
+            self.fault(FaultKind::Unsigned, Event::Unsigned { who, chunk: chunk() });
+        } else {
+            self.free(Event::BuildEnds { who, work: work(), failed: None });
+        }
+    }
+
+    /// The dead are declared gone and boot again; the living are declared gone, die, are suspected.
+    fn push_membership(&mut self, versions: &[Version]) {
+        let world = self.world;
+        let is_gone = |process: &Process| world.committed().is_gone(process.host.id());
+        for (who, process) in world.processes() {
+            if !is_gone(process) {
+                if process.lives() {
+                    self.fault(FaultKind::Gone, Event::Gone(who));
+                } else {
+                    self.free(Event::Gone(who));
+                }
+            }
+            if world.newest(&process.name) != Some(who) {
+                if process.lives() {
+                    self.fault(FaultKind::Crash, Event::Crash(who));
+                }
+                continue;
+            }
+            for version in versions {
+                let (name, version) = (process.name.clone(), Some(version.clone()));
+                if process.lives() {
+                    self.fault(FaultKind::Overlap, Event::Overlap { name, version });
+                } else {
+                    self.free(Event::Boot { name, version });
+                }
+            }
+            if process.lives() {
+                self.fault(FaultKind::Crash, Event::Crash(who));
+                if !world.oracle().suspects.contains(process.host.id()) {
+                    self.fault(FaultKind::Suspect, Event::Suspect(who));
+                }
+            }
+        }
+        for suspect in &world.oracle().suspects {
+            if let Some(who) = world.by_id(suspect) {
+                self.free(Event::Trust(who));
+            }
+        }
+    }
+
+    fn push_wishes(&mut self) {
+        for (who, process) in self.world.processes().filter(|(_, process)| process.acts()) {
+            let (phase, wish) = (process.phase(), process.host.candidate().wish());
+            if phase == Phase::Idle && wish == Wish::Watch && !process.host.wants_job() {
+                self.free(Event::Ask(who));
+            }
+            if phase == Phase::StoodDown {
+                self.fault(FaultKind::Reask, Event::Reask(who));
+            } else if wish == Wish::Job {
+                self.push(Cost::StandDown, Event::StandDown { who, after: false });
+                if let Phase::Building { .. } = phase {
+                    self.push(Cost::StandDown, Event::StandDown { who, after: true });
+                }
+            }
+        }
+    }
+
+    /// Deployments `d1`, `d2` and other builds `l1`, `l2`, each once, where the first place is.
+    fn push_submissions(&mut self, (deployments, builds): (u8, u8)) {
+        let place = &self.world.setup().places[0];
+        let Some(who) = self.world.newest(&place.name) else {
+            return;
+        };
+        let process = self.world.process(who);
+        let deployments = (1..=deployments).map(|number| (format!("d{number}"), true));
+        let builds = (1..=builds).map(|number| (format!("l{number}"), false));
+        for (build, deploys) in deployments.chain(builds) {
+            let build = BuildId::new(build);
+            let work = Work::Local(build.clone());
+            let known = process.ledger.entries.contains_key(&work)
+                || process.host.executor().stage(&work).is_some();
+            if process.acts() && !known {
+                let drains = deploys.then_some(EndAction::Nothing);
+                self.free(Event::Submit { who, build, parent: None, drains });
+            }
+        }
+    }
+
+    fn push_faults(&mut self) {
+        for (who, process) in self.world.processes().filter(|(_, process)| process.acts()) {
+            if process.host.executor().is_draining() {
+                self.fault(FaultKind::Undrain, Event::Undrain(who));
+            } else {
+                let (term, end) = (Term::UntilUndrained, EndAction::Nothing);
+                let at_deadline = AtDeadline::Report;
+                self.fault(FaultKind::Drain, Event::Drain { who, term, end, at_deadline });
+            }
+        }
+    }
+
+    fn push_operators(&mut self) {
+        let record = self.world.committed();
+        if let Some(hold) = record.hold() {
+            let (grant, reason) = (hold.grant, || "operator".into());
+            if !hold.is_started() {
+                self.fault(FaultKind::Lapse, Event::Lapse(grant));
+            }
+            if !hold.is_cancelling() {
+                for then in [Then::Again, Then::Block] {
+                    let cancel = Event::Cancel { grant, then, reason: reason() };
+                    self.fault(FaultKind::Cancel, cancel);
+                }
+            }
+            self.fault(FaultKind::Revoke, Event::Revoke { grant, reason: reason() });
+        }
+        for (version, verdict) in record.verdicts().filter(|(_, verdict)| !verdict.is_approved()) {
+            let (version, grant) = (version.clone(), verdict.grant);
+            self.fault(FaultKind::Retry, Event::Retry { version, grant });
+        }
+    }
+}

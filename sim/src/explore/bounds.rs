@@ -1,0 +1,236 @@
+//! What is explored: the bounds of a configuration.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use handover_core::{Chunk, Name, Version};
+
+use crate::choose::FaultKind;
+use crate::variants::{Current, Protocol};
+use crate::world::{Place, Setup};
+
+/// The bounds of a configuration. The space within them is finite, unless a wrong protocol makes
+/// hand-overs without end.
+#[derive(Clone, Debug)]
+pub struct Bounds {
+    /// For each host the version that it runs, from 0.
+    pub hosts: Vec<u8>,
+    /// Chunks of each build.
+    pub chunks: u8,
+    /// Local deployments, then other local builds, that may be submitted to the first host.
+    pub local_builds: (u8, u8),
+    /// How often each kind of fault may strike.
+    pub faults: BTreeMap<FaultKind, u8>,
+    /// Superseded messages that stay on a link, each way.
+    pub late: usize,
+    /// What the actors follow.
+    pub protocol: &'static dyn Protocol,
+    /// States after which the search gives up.
+    pub states_max: usize,
+    /// What is merged.
+    pub reductions: Reductions,
+}
+
+/// Which states count as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reductions {
+    /// Of a number only its rank counts, among those that anybody still mentions: numbers are only
+    /// compared.
+    pub ranks: bool,
+    /// Of a view only what its host acts on counts: its own hold, whether its present word is
+    /// acknowledged, the ruling on its version, whether it is gone.
+    pub projection: bool,
+    /// A view that says the same to its host as the one before it is dropped.
+    pub equal_views: bool,
+}
+
+impl Reductions {
+    /// All of them.
+    pub const ALL: Self = Self { ranks: true, projection: true, equal_views: true };
+    /// None of them.
+    pub const NONE: Self = Self { ranks: false, projection: false, equal_views: false };
+}
+
+/// A kind of fault that is no choice of the explorer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{kind}` has no budget: {}", why(*kind))]
+pub struct UnknownFault {
+    /// The kind.
+    pub kind: FaultKind,
+}
+
+fn why(kind: FaultKind) -> &'static str {
+    match kind {
+        FaultKind::Delay
+        | FaultKind::Lose
+        | FaultKind::Double
+        | FaultKind::Overtake
+        | FaultKind::Cut
+        | FaultKind::Stale => "messages are late, lost and repeated in every exploration",
+        FaultKind::Slow | FaultKind::Pause => {
+            "every host is as slow as can be in every exploration"
+        }
+        FaultKind::Reuse => "it breaks the driver's part (Dr4)",
+        FaultKind::Conflict => "there is one arbiter",
+        FaultKind::Crash
+        | FaultKind::Gone
+        | FaultKind::Overlap
+        | FaultKind::Suspect
+        | FaultKind::Drain
+        | FaultKind::Undrain
+        | FaultKind::Reask
+        | FaultKind::Retry
+        | FaultKind::Fail
+        | FaultKind::Hang
+        | FaultKind::Unsigned
+        | FaultKind::Arbiter
+        | FaultKind::Lapse
+        | FaultKind::Cancel
+        | FaultKind::Revoke => "it has one",
+    }
+}
+
+impl Bounds {
+    /// Hosts of these versions, one chunk, no faults, one late message each way.
+    #[must_use]
+    pub fn new(hosts: &[u8]) -> Self {
+        Self {
+            hosts: hosts.to_vec(),
+            chunks: 1,
+            local_builds: (0, 0),
+            faults: BTreeMap::new(),
+            late: 1,
+            protocol: &Current,
+            states_max: usize::MAX,
+            reductions: Reductions::ALL,
+        }
+    }
+
+    /// The kinds of faults that have a budget.
+    pub fn kinds() -> impl Iterator<Item = FaultKind> {
+        FaultKind::ALL.iter().copied().filter(|kind| why(*kind) == "it has one")
+    }
+
+    /// The same with so many faults of this kind. `reask` is a wish to stand down, and one to ask
+    /// again.
+    ///
+    /// # Errors
+    /// If this kind has no budget here.
+    pub fn with(mut self, kind: FaultKind, times: u8) -> Result<Self, UnknownFault> {
+        if why(kind) != "it has one" {
+            return Err(UnknownFault { kind });
+        }
+        self.faults.insert(kind, times);
+        Ok(self)
+    }
+
+    /// The versions that hosts run, in order.
+    pub(super) fn versions(&self) -> Vec<Version> {
+        let newest = self.hosts.iter().copied().max().unwrap_or_default();
+        (0..=newest).map(version).collect()
+    }
+
+    /// A wrong protocol may look at numbers where the right one only compares them.
+    pub(super) fn has_gaps(&self) -> bool {
+        self.protocol.breaks().is_some()
+    }
+
+    pub(super) fn setup(&self) -> Setup {
+        let names = (b'a'..=b'z').map(|letter| char::from(letter).to_string());
+        let place = |(name, index): (String, &u8)| Place::new(&name, version(*index).as_str());
+        let chunks = (1..=self.chunks).map(|number| Chunk::new(format!("c{number}")));
+        Setup {
+            places: names.zip(&self.hosts).map(place).collect(),
+            chunks: chunks.collect(),
+            arbiters: 1,
+            protocol: self.protocol,
+        }
+    }
+
+    pub(super) fn budget(&self) -> Budget {
+        let mut budget = Budget([0; KINDS]);
+        for (kind, times) in &self.faults {
+            budget.0[*kind as usize] = *times;
+        }
+        budget.0[STAND_DOWN] = budget.0[FaultKind::Reask as usize];
+        budget
+    }
+}
+
+fn version(index: u8) -> Version {
+    Version::new(format!("v{}", u32::from(index) + 1))
+}
+
+/// `2 hosts of v1, 1 of v2, 1 chunk, crash=1`
+impl fmt::Display for Bounds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let places = self.setup().places;
+        let hosts: Vec<String> =
+            places.iter().map(|place| format!("{}:{}", place.name, place.version)).collect();
+        let faults: Vec<String> =
+            self.faults.iter().map(|(kind, times)| format!("{kind}={times}")).collect();
+        let faults = if faults.is_empty() { "none".to_owned() } else { faults.join(",") };
+        let (deployments, builds) = self.local_builds;
+        if deployments + builds > 0 {
+            write!(f, "deployments {deployments}; local builds {builds}; ")?;
+        }
+        write!(
+            f,
+            "{}; chunks {}; faults {faults}; late {}; protocol {}",
+            hosts.join(" "),
+            self.chunks,
+            self.late,
+            self.protocol.name(),
+        )
+    }
+}
+
+/// A name in the setup, by its index.
+pub(super) fn place_index(setup: &Setup, name: &Name) -> usize {
+    let mut places = setup.places.iter();
+    places.position(|place| place.name == *name).expect("hosts live at places of the setup")
+}
+
+const STAND_DOWN: usize = FaultKind::ALL.len();
+const KINDS: usize = FaultKind::ALL.len() + 1;
+
+/// How many faults of each kind are left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Budget([u8; KINDS]);
+
+/// What an action is paid from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cost {
+    /// It happens by itself, or may happen at any time.
+    Free,
+    /// A fault of this kind.
+    Fault(FaultKind),
+    /// The first half of a `reask`.
+    StandDown,
+}
+
+impl Cost {
+    fn index(self) -> Option<usize> {
+        match self {
+            Self::Free => None,
+            Self::Fault(kind) => Some(kind as usize),
+            Self::StandDown => Some(STAND_DOWN),
+        }
+    }
+}
+
+impl Budget {
+    pub(super) fn allows(&self, cost: Cost) -> bool {
+        cost.index().is_none_or(|index| self.0[index] > 0)
+    }
+
+    pub(super) fn pay(&mut self, cost: Cost) {
+        if let Some(index) = cost.index() {
+            self.0[index] -= 1;
+        }
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+}

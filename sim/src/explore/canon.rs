@@ -1,0 +1,455 @@
+//! A canonical encoding of what actors know, with the numbers of the protocol set apart.
+//!
+//! The actors compare their numbers and do nothing else with them, so of a number only its rank
+//! counts. The encoding is driven by serde: numbers are newtypes, and are known by their names.
+
+use std::fmt;
+
+use handover_core::HostId;
+use serde::ser::{self, Serialize, Serializer};
+
+use super::Reductions;
+
+/// What a number counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    Seq,
+    Revision,
+    Grant,
+    Ticket,
+    Place,
+}
+
+impl Kind {
+    fn of(newtype: &str) -> Option<Self> {
+        match newtype {
+            "Seq" => Some(Self::Seq),
+            "Revision" => Some(Self::Revision),
+            "GrantId" => Some(Self::Grant),
+            "Ticket" => Some(Self::Ticket),
+            _ => None,
+        }
+    }
+}
+
+/// A number among those that it is compared with: its kind and scope, then its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Number(u64);
+
+const VALUE_BITS: u32 = 48;
+const SCOPE_BITS: u32 = 13;
+
+impl Number {
+    pub(super) fn new(kind: Kind, scope: u16, value: u64) -> Self {
+        debug_assert!(value < 1 << VALUE_BITS && scope < 1 << SCOPE_BITS, "numbers stay small");
+        Self((kind as u64) << (VALUE_BITS + SCOPE_BITS) | u64::from(scope) << VALUE_BITS | value)
+    }
+
+    /// Kind and scope.
+    pub(super) fn group(self) -> u64 {
+        self.0 >> VALUE_BITS
+    }
+
+    pub(super) fn value(self) -> u64 {
+        self.0 & ((1 << VALUE_BITS) - 1)
+    }
+}
+
+/// Bytes, and the numbers that belong between them, in order.
+#[derive(Debug)]
+pub(super) struct Writer {
+    pub(super) bytes: Vec<u8>,
+    pub(super) numbers: Vec<Number>,
+    reductions: Reductions,
+    /// Whose statements are numbered.
+    pub(super) host: u16,
+    /// Whose views and queue are numbered.
+    pub(super) process: u16,
+    /// The reader of views, as it is encoded, and the number of its present word.
+    reader: Vec<u8>,
+    present: Number,
+    in_view: bool,
+    /// The next integer is a number of this kind.
+    next: Option<Kind>,
+}
+
+impl Writer {
+    pub(super) fn new(reductions: Reductions) -> Self {
+        Self {
+            bytes: Vec::with_capacity(512),
+            numbers: Vec::with_capacity(16),
+            reductions,
+            host: 0,
+            process: 0,
+            reader: Vec::new(),
+            present: Number(0),
+            in_view: false,
+            next: None,
+        }
+    }
+
+    /// Views from here on are read by this host, whose present word has this number.
+    pub(super) fn read_by(&mut self, id: &HostId, present: handover_core::Seq) {
+        let start = self.bytes.len();
+        self.write(id);
+        self.reader = self.bytes.split_off(start);
+        self.present = Number::new(Kind::Seq, self.host, present.0);
+    }
+
+    pub(super) fn write<T: Serialize + ?Sized>(&mut self, value: &T) {
+        value.serialize(self).expect("whatever is known can be encoded");
+    }
+
+    fn number(&mut self, kind: Kind, value: u64) {
+        if !self.reductions.ranks {
+            self.bytes.extend(value.to_le_bytes());
+            return;
+        }
+        let scope = match kind {
+            Kind::Seq => self.host,
+            Kind::Revision | Kind::Place => self.process,
+            Kind::Grant | Kind::Ticket => 0,
+        };
+        self.numbers.push(Number::new(kind, scope, value));
+    }
+
+    /// A field that decides nothing, or that follows from the rest.
+    fn is_left_out(&self, field: &str, of: &str) -> bool {
+        let counter = self.reductions.ranks && field == "next_place" && of == "Ledger";
+        let unread = self.in_view
+            && match of {
+                "View" => matches!(field, "host" | "record" | "format" | "name_floor"),
+                "Hold" => field == "signed_off",
+                "Verdict" => field != "ruling",
+                _ => false,
+            };
+        counter || unread
+    }
+
+    fn field<T: Serialize + ?Sized>(
+        &mut self,
+        of: &'static str,
+        key: &'static str,
+        value: &T,
+    ) -> Result<(), Never> {
+        if of == "View" {
+            self.in_view = self.reductions.projection;
+        }
+        if self.is_left_out(key, of) {
+            return Ok(());
+        }
+        if key == "place" {
+            self.next = Some(Kind::Place);
+        }
+        let (bytes, numbers) = (self.bytes.len(), self.numbers.len());
+        value.serialize(&mut *self)?;
+        if of == "View" && self.in_view {
+            self.project(key, bytes, numbers);
+            self.in_view = false;
+        }
+        Ok(())
+    }
+
+    /// Takes back what a host does not act on: the hold of another, an acknowledgement of a word
+    /// that is not its present one.
+    fn project(&mut self, key: &str, bytes: usize, numbers: usize) {
+        let foreign_hold = key == "hold"
+            && self.bytes.len() > bytes + 1
+            && !self.bytes[bytes + 1..].starts_with(&self.reader);
+        let superseded = key == "acknowledged"
+            && self.numbers.get(numbers).is_some_and(|seen| *seen < self.present);
+        if foreign_hold || superseded {
+            self.bytes.truncate(bytes);
+            self.numbers.truncate(numbers);
+            self.bytes.push(0);
+        }
+    }
+
+    fn count(&mut self) -> Counted<'_> {
+        let at = self.bytes.len();
+        self.bytes.extend([0, 0]);
+        Counted { writer: self, at, count: 0 }
+    }
+
+    fn variant(&mut self, index: u32) {
+        self.bytes.push(u8::try_from(index).expect("an enum has at most 256 variants"));
+    }
+}
+
+/// Nothing fails.
+#[derive(Debug)]
+pub(super) struct Never(String);
+
+impl fmt::Display for Never {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Never {}
+
+impl ser::Error for Never {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self(message.to_string())
+    }
+}
+
+/// Elements whose count is written before them.
+pub(super) struct Counted<'a> {
+    writer: &'a mut Writer,
+    at: usize,
+    count: u16,
+}
+
+impl Counted<'_> {
+    fn element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Never> {
+        self.count += 1;
+        value.serialize(&mut *self.writer)
+    }
+
+    fn done(self) {
+        let count = self.count.to_le_bytes();
+        self.writer.bytes[self.at..self.at + 2].copy_from_slice(&count);
+    }
+}
+
+impl ser::SerializeSeq for Counted<'_> {
+    type Ok = ();
+    type Error = Never;
+
+    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Never> {
+        self.element(value)
+    }
+
+    fn end(self) -> Result<(), Never> {
+        self.done();
+        Ok(())
+    }
+}
+
+impl ser::SerializeMap for Counted<'_> {
+    type Ok = ();
+    type Error = Never;
+
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Never> {
+        self.element(key)
+    }
+
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Never> {
+        value.serialize(&mut *self.writer)
+    }
+
+    fn end(self) -> Result<(), Never> {
+        self.done();
+        Ok(())
+    }
+}
+
+/// Fields, whose number is fixed.
+pub(super) struct Fields<'a> {
+    writer: &'a mut Writer,
+    name: &'static str,
+}
+
+impl ser::SerializeTuple for Fields<'_> {
+    type Ok = ();
+    type Error = Never;
+
+    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Never> {
+        value.serialize(&mut *self.writer)
+    }
+
+    fn end(self) -> Result<(), Never> {
+        Ok(())
+    }
+}
+
+macro_rules! tuple_fields {
+    ($($trait:ident),*) => {$(
+        impl ser::$trait for Fields<'_> {
+            type Ok = ();
+            type Error = Never;
+
+            fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Never> {
+                value.serialize(&mut *self.writer)
+            }
+
+            fn end(self) -> Result<(), Never> {
+                Ok(())
+            }
+        }
+    )*};
+}
+
+tuple_fields!(SerializeTupleStruct, SerializeTupleVariant);
+
+macro_rules! named_fields {
+    ($($trait:ident),*) => {$(
+        impl ser::$trait for Fields<'_> {
+            type Ok = ();
+            type Error = Never;
+
+            fn serialize_field<T: Serialize + ?Sized>(
+                &mut self,
+                key: &'static str,
+                value: &T,
+            ) -> Result<(), Never> {
+                self.writer.field(self.name, key, value)
+            }
+
+            fn end(self) -> Result<(), Never> {
+                Ok(())
+            }
+        }
+    )*};
+}
+
+named_fields!(SerializeStruct, SerializeStructVariant);
+
+macro_rules! integers {
+    ($($method:ident: $type:ty),*) => {$(
+        fn $method(self, value: $type) -> Result<(), Never> {
+            self.bytes.extend(value.to_le_bytes());
+            Ok(())
+        }
+    )*};
+}
+
+impl<'a> Serializer for &'a mut Writer {
+    type Ok = ();
+    type Error = Never;
+    type SerializeSeq = Counted<'a>;
+    type SerializeTuple = Fields<'a>;
+    type SerializeTupleStruct = Fields<'a>;
+    type SerializeTupleVariant = Fields<'a>;
+    type SerializeMap = Counted<'a>;
+    type SerializeStruct = Fields<'a>;
+    type SerializeStructVariant = Fields<'a>;
+
+    integers!(
+        serialize_i8: i8, serialize_i16: i16, serialize_i32: i32, serialize_i64: i64,
+        serialize_u8: u8, serialize_u16: u16, serialize_u32: u32,
+        serialize_i128: i128, serialize_u128: u128, serialize_f32: f32, serialize_f64: f64
+    );
+
+    fn serialize_u64(self, value: u64) -> Result<(), Never> {
+        match self.next.take() {
+            Some(kind) => self.number(kind, value),
+            None => self.bytes.extend(value.to_le_bytes()),
+        }
+        Ok(())
+    }
+
+    fn serialize_bool(self, value: bool) -> Result<(), Never> {
+        self.serialize_u8(u8::from(value))
+    }
+
+    fn serialize_char(self, value: char) -> Result<(), Never> {
+        self.serialize_u32(u32::from(value))
+    }
+
+    fn serialize_str(self, value: &str) -> Result<(), Never> {
+        self.serialize_bytes(value.as_bytes())
+    }
+
+    fn serialize_bytes(self, value: &[u8]) -> Result<(), Never> {
+        let length = u16::try_from(value.len()).expect("texts are short");
+        self.bytes.extend(length.to_le_bytes());
+        self.bytes.extend(value);
+        Ok(())
+    }
+
+    fn serialize_none(self) -> Result<(), Never> {
+        self.next = None;
+        self.serialize_u8(0)
+    }
+
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Never> {
+        self.bytes.push(1);
+        value.serialize(self)
+    }
+
+    fn serialize_unit(self) -> Result<(), Never> {
+        Ok(())
+    }
+
+    fn serialize_unit_struct(self, _: &'static str) -> Result<(), Never> {
+        Ok(())
+    }
+
+    fn serialize_unit_variant(
+        self,
+        _: &'static str,
+        index: u32,
+        _: &'static str,
+    ) -> Result<(), Never> {
+        self.variant(index);
+        Ok(())
+    }
+
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        name: &'static str,
+        value: &T,
+    ) -> Result<(), Never> {
+        self.next = Kind::of(name);
+        value.serialize(self)
+    }
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        index: u32,
+        _: &'static str,
+        value: &T,
+    ) -> Result<(), Never> {
+        self.variant(index);
+        value.serialize(self)
+    }
+
+    fn serialize_seq(self, _: Option<usize>) -> Result<Counted<'a>, Never> {
+        Ok(self.count())
+    }
+
+    fn serialize_map(self, _: Option<usize>) -> Result<Counted<'a>, Never> {
+        Ok(self.count())
+    }
+
+    fn serialize_tuple(self, _: usize) -> Result<Fields<'a>, Never> {
+        Ok(Fields { writer: self, name: "" })
+    }
+
+    fn serialize_tuple_struct(self, name: &'static str, _: usize) -> Result<Fields<'a>, Never> {
+        Ok(Fields { writer: self, name })
+    }
+
+    fn serialize_tuple_variant(
+        self,
+        name: &'static str,
+        index: u32,
+        _: &'static str,
+        _: usize,
+    ) -> Result<Fields<'a>, Never> {
+        self.variant(index);
+        Ok(Fields { writer: self, name })
+    }
+
+    fn serialize_struct(self, name: &'static str, _: usize) -> Result<Fields<'a>, Never> {
+        Ok(Fields { writer: self, name })
+    }
+
+    fn serialize_struct_variant(
+        self,
+        name: &'static str,
+        index: u32,
+        _: &'static str,
+        _: usize,
+    ) -> Result<Fields<'a>, Never> {
+        self.variant(index);
+        Ok(Fields { writer: self, name })
+    }
+
+    fn is_human_readable(&self) -> bool {
+        false
+    }
+}

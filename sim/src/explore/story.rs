@@ -1,0 +1,84 @@
+//! A path through the space, told as a scenario.
+
+use super::Bounds;
+use super::action::{Action, choices};
+use super::search::take;
+use crate::check::Violation;
+use crate::choose::scene;
+use crate::scenario::{
+    self, Arbiter, CURRENT, Command, Ended, Ending, Scenario, Target, command_of,
+};
+use crate::variants::by_name;
+use crate::world::{Event, World};
+
+/// A shortest schedule that breaks a property.
+#[derive(Clone, Debug)]
+pub struct Counterexample {
+    /// What is broken, and what shows it.
+    pub violation: Violation,
+    /// Its steps; for a liveness property, to the first state from which it is lost.
+    pub steps: usize,
+    /// The schedule as a file. Replayed it breaks the property, unless another one is broken on the
+    /// way there: then it breaks that one. A file cannot show that a cycle is taken for ever.
+    pub scenario: Scenario,
+}
+
+/// Tells the path of these actions, each by its number among the choices of the state before it.
+///
+/// The explorer leaves messages behind without a word; in a world that keeps them they are lost. It
+/// publishes when it pleases, so the record's own publishing is stalled.
+pub(super) fn tell(bounds: &Bounds, path: &[u16], violation: Violation) -> Counterexample {
+    let mut explored = World::new(bounds.setup());
+    let mut budget = bounds.budget();
+    let mut plain = explored.clone();
+    let mut commands = vec![Command::Stall { target: Target::Arbiter(Arbiter::First) }];
+    for number in path {
+        let mut all = choices(&explored, &budget, bounds);
+        let choice = all.swap_remove(usize::from(*number));
+        play(&mut plain, &choice.action, &mut commands);
+        explored = take(&explored, &choice, bounds).0;
+        budget.pay(choice.cost);
+    }
+    let scenario = compose(bounds, &violation, path.len(), commands);
+    Counterexample { violation, steps: path.len(), scenario }
+}
+
+fn play(world: &mut World, action: &Action, commands: &mut Vec<Command>) {
+    let apply = |world: &mut World, event: &Event| {
+        world.apply(event, &mut Vec::new()).expect("the explorer has applied it");
+    };
+    for event in action.events(world) {
+        commands.push(command_of(world, &event));
+        apply(world, &event);
+    }
+    while let Some(event) = world.next_own_step() {
+        apply(world, &event);
+    }
+}
+
+/// The head says how a wrong protocol ends; of the right one it says that it holds, whatever was
+/// found: the file is kept until that is true.
+fn compose(
+    bounds: &Bounds,
+    violation: &Violation,
+    steps: usize,
+    commands: Vec<Command>,
+) -> Scenario {
+    let protocol = bounds.protocol.name();
+    let title = format!("{} is broken in {steps} steps", violation.property);
+    let why = format!("Found: {}.", violation.why.replace('\n', " "));
+    let with = |endings: Vec<(String, Ending)>| {
+        let setup = scenario::Setup { endings, single_steps: false, ..scene(&bounds.setup()) };
+        Scenario::compose(title.as_str(), &[&why], &setup, commands.clone())
+    };
+    let right = (CURRENT.to_owned(), Ending::Holds);
+    let scenario = with(vec![right.clone()]);
+    let Some(wrong) = by_name(protocol).filter(|_| protocol != CURRENT) else {
+        return scenario;
+    };
+    let ending = match scenario::run(&scenario, wrong).ended {
+        Ended::Breaks { violation, .. } => Ending::Breaks(violation.property),
+        Ended::Holds => Ending::Holds,
+    };
+    with(vec![right, (protocol.to_owned(), ending)])
+}

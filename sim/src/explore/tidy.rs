@@ -1,0 +1,96 @@
+//! What can never matter again is taken off the links.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use handover_core::{Cancelling, GrantId, Hold, Ruling, Seq, Stage, Statement, View};
+
+use super::Bounds;
+use crate::world::{Process, Who, World};
+
+/// Takes off the links what the other side would refuse whatever happens, what says the same as the
+/// message before it, and what is later than the bound allows. Nothing is known as the newest
+/// publication afterwards: it is on the link, or it has been read.
+pub(super) fn tidy(world: &mut World, bounds: &Bounds) {
+    let whos: Vec<Who> = world.processes().map(|(who, _)| who).collect();
+    for who in whos {
+        let link = world.link(who);
+        if link.statements.is_empty() && link.views.is_empty() && link.newest.is_none() {
+            continue;
+        }
+        let statements = statements(world, who, bounds);
+        let views = views(world, who, bounds);
+        let link = world.link(who);
+        if link.newest.is_some()
+            || statements.len() != link.statements.len()
+            || views.len() != link.views.len()
+        {
+            let link = world.link_mut(who);
+            link.statements = statements;
+            link.views = views;
+            link.newest = None;
+        }
+    }
+}
+
+/// The statements that the record would take: of a host that is not gone, newer than its line.
+fn statements(world: &World, who: Who, bounds: &Bounds) -> VecDeque<Arc<Statement>> {
+    let record = world.committed();
+    let taken = |statement: &&Arc<Statement>| {
+        let line = record.line(&statement.host);
+        line.is_none_or(|line| line.seq < statement.seq) && !record.is_gone(&statement.host)
+    };
+    let statements = world.link(who).statements.iter().filter(taken).cloned();
+    newest(statements.collect(), bounds.late)
+}
+
+/// The views that the host would take: its own, newer than the one it holds.
+fn views(world: &World, who: Who, bounds: &Bounds) -> VecDeque<Arc<View>> {
+    let process = world.process(who);
+    let mut kept: VecDeque<Arc<View>> = VecDeque::new();
+    if !process.lives() {
+        return kept;
+    }
+    let held = process.host.candidate().view();
+    let link = world.link(who);
+    for view in link.views.iter().chain(&link.newest) {
+        let last = kept.back().map(|view| &**view).or(held);
+        let newer = last.is_none_or(|last| view.revision > last.revision);
+        let new = !bounds.reductions.equal_views
+            || last
+                .is_none_or(|last| Projection::of(view, process) != Projection::of(last, process));
+        if view.host == *process.host.id() && newer && new {
+            kept.push_back(Arc::clone(view));
+        }
+    }
+    newest(kept, bounds.late)
+}
+
+/// The last one, and so many that it supersedes.
+fn newest<T>(mut messages: VecDeque<T>, late: usize) -> VecDeque<T> {
+    messages.drain(..messages.len().saturating_sub(late + 1));
+    messages
+}
+
+/// What a host acts on, of a view.
+#[derive(Debug, PartialEq)]
+struct Projection<'a> {
+    hold: Option<(GrantId, &'a Stage, Option<&'a Cancelling>)>,
+    /// Only where it is the present word: a number that is below it is never compared again.
+    acknowledged: Option<Seq>,
+    ruling: Option<&'a Ruling>,
+    gone: bool,
+}
+
+impl<'a> Projection<'a> {
+    fn of(view: &'a View, process: &Process) -> Self {
+        let candidate = process.host.candidate();
+        let of_hold = |hold: &'a Hold| (hold.grant, &hold.stage, hold.cancelling.as_ref());
+        Self {
+            hold: view.hold_of(candidate.host()).map(of_hold),
+            acknowledged: view.acknowledged.filter(|seen| *seen >= candidate.seq()),
+            ruling: view.verdict.as_ref().map(|verdict| &verdict.ruling),
+            gone: view.gone,
+        }
+    }
+}

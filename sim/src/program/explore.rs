@@ -1,0 +1,137 @@
+//! `explore`: every interleaving of a small rollout, and a verdict on each property.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::num::NonZero;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use handover_sim::check::Property;
+use handover_sim::explore::{self, Bounds, Counterexample, Exploration, Progress, Verdict};
+use handover_sim::suite::Judgement;
+use handover_sim::variants;
+
+use super::cli::Explore;
+use super::{complain, json, print, progress, replay_command, write};
+
+/// What an exploration has come to.
+#[derive(Debug)]
+pub(super) struct Explored {
+    pub(super) bounds: Bounds,
+    pub(super) found: Exploration,
+    /// The files of the counterexamples.
+    pub(super) paths: BTreeMap<Property, PathBuf>,
+}
+
+pub(super) fn explore(asked: &Explore) -> Judgement {
+    let bounds = bounds(asked);
+    let line = progress::line();
+    let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
+    let found = explore::explore(&bounds, asked.jobs.unwrap_or_else(cores), |progress| {
+        line.set_message(message(progress));
+        line.tick();
+        ControlFlow::Continue(())
+    });
+    line.finish_and_clear();
+    let mut explored = Explored { bounds, found, paths: BTreeMap::new() };
+    let saved = explored.save(asked.out.as_ref());
+    let text = if asked.json { json::explore(&explored) } else { explored.table() };
+    explored.judgement().max(saved).max(print(&text))
+}
+
+fn bounds(asked: &Explore) -> Bounds {
+    let newest = asked.versions - 1;
+    let hosts: Vec<u8> = (0..asked.hosts).map(|host| host.min(newest)).collect();
+    let protocol = variants::by_name(&asked.protocol).expect("the arguments know only these");
+    let bounds = Bounds {
+        chunks: asked.chunks,
+        late: usize::from(asked.late),
+        local_builds: (asked.deployments, asked.builds),
+        protocol,
+        states_max: asked.max_states.unwrap_or(usize::MAX),
+        ..Bounds::new(&hosts)
+    };
+    asked.faults.iter().fold(bounds, |bounds, (kind, times)| {
+        bounds.with(*kind, *times).expect("the arguments know only kinds with a budget")
+    })
+}
+
+fn message(progress: &Progress) -> String {
+    let Progress { states, transitions, frontier, depth } = progress;
+    format!("{states} states  {transitions} transitions  frontier {frontier}  depth {depth}")
+}
+
+impl Explored {
+    /// A protocol that breaks what it names is as expected; so is the right one where all holds.
+    pub(super) fn judgement(&self) -> Judgement {
+        let named = self.bounds.protocol.breaks();
+        let is_broken = |property| self.found.verdict(property).broken().is_some();
+        match named {
+            Some(property) if is_broken(property) => Judgement::AsExpected,
+            None if !self.found.broken().is_empty() => Judgement::NotAsExpected,
+            None if self.found.holds() => Judgement::AsExpected,
+            Some(property) if matches!(self.found.verdict(property), Verdict::Holds) => {
+                Judgement::NotAsExpected
+            }
+            Some(_) | None => Judgement::Unknown,
+        }
+    }
+
+    /// Writes the counterexamples: each to its own file, or the shortest to the one that is named.
+    fn save(&mut self, out: Option<&PathBuf>) -> Judgement {
+        let mut judgement = Judgement::AsExpected;
+        let broken = self.found.broken();
+        let count = if out.is_some() { 1 } else { broken.len() };
+        let mut paths = BTreeMap::new();
+        for Counterexample { violation, scenario, .. } in broken.into_iter().take(count) {
+            let property = violation.property;
+            let own = || PathBuf::from(format!("explore-{property}.scenario"));
+            let path = out.cloned().unwrap_or_else(own);
+            let text = scenario.to_string();
+            let written = write(&path, &text);
+            if written == Judgement::AsExpected {
+                paths.insert(property, path);
+            } else {
+                complain(&format!("this is the scenario:\n\n{text}"));
+            }
+            judgement = judgement.max(written);
+        }
+        self.paths = paths;
+        judgement
+    }
+
+    fn table(&self) -> String {
+        let coverage = &self.found.coverage;
+        let mut text = format!("{}\n\n", self.bounds);
+        for (property, verdict) in &self.found.verdicts {
+            let steps = verdict.broken().map(|broken| format!(" in {} steps", broken.steps));
+            let (name, word) = (property.to_string(), verdict.word());
+            let _ = writeln!(text, "{name:16} {word}{}", steps.unwrap_or_default());
+        }
+        let _ = writeln!(
+            text,
+            "\n{} states, {} transitions, {} steps deep, {} states converged; two states were taken \
+             for one with a chance below {:.0e}",
+            coverage.states,
+            coverage.transitions,
+            coverage.depth,
+            coverage.converged,
+            coverage.collision_chance
+        );
+        if coverage.frontier > 0 {
+            let _ = writeln!(
+                text,
+                "the bound was reached: {} states were not explored further",
+                coverage.frontier
+            );
+        }
+        for broken in self.found.broken() {
+            let _ = writeln!(text, "\nbroken  {}", broken.violation);
+            if let Some(path) = self.paths.get(&broken.violation.property) {
+                let command = replay_command(path, self.bounds.protocol.name());
+                let _ = writeln!(text, "replay  {command}");
+            }
+        }
+        text
+    }
+}

@@ -1,0 +1,241 @@
+//! Small configurations, each interleaving: what holds, in how many states, and what a wrong
+//! protocol breaks, in how many steps. The counts are exact: a change of the space shows.
+
+use std::ops::ControlFlow;
+
+use handover_sim::choose::FaultKind::{
+    self as Fault, Arbiter, Cancel, Crash, Drain, Fail, Gone, Hang, Lapse, Overlap, Reask, Retry,
+    Revoke, Slow, Suspect, Undrain, Unsigned,
+};
+use handover_sim::explore::{Bounds, Exploration, Property, Reductions, Verdict, explore};
+use handover_sim::scenario::{self, Ended, Scenario};
+use handover_sim::variants::{by_name, names};
+
+fn bounds(hosts: &[u8], faults: &[(Fault, u8)]) -> Bounds {
+    faults.iter().fold(Bounds::new(hosts), |bounds, (kind, times)| {
+        bounds.with(*kind, *times).expect("it has a budget")
+    })
+}
+
+fn run(bounds: &Bounds) -> Exploration {
+    explore(bounds, 1, |_| ControlFlow::Continue(()))
+}
+
+/// A configuration of the right protocol: hosts by their versions, chunks, faults; then the states,
+/// transitions and depth of its space.
+type Row = (&'static [u8], u8, &'static [(Fault, u8)], (usize, usize, usize));
+
+fn all_hold(rows: &[Row]) {
+    for (hosts, chunks, faults, size) in rows {
+        let bounds = Bounds { chunks: *chunks, ..bounds(hosts, faults) };
+        let found = run(&bounds);
+        let broken: Vec<String> =
+            found.broken().iter().map(|each| each.scenario.to_string()).collect();
+        assert!(found.holds(), "{bounds}\n{}", broken.join("\n"));
+        let coverage = found.coverage;
+        assert_eq!((coverage.states, coverage.transitions, coverage.depth), *size, "{bounds}");
+        assert!(coverage.frontier == 0 && coverage.converged > 0, "{bounds}");
+    }
+}
+
+#[test]
+fn one_host_holds_everything() {
+    all_hold(&[
+        (&[0], 1, &[], (28, 42, 15)),
+        (&[0], 1, &[(Fail, 1), (Retry, 1), (Unsigned, 1)], (368, 619, 27)),
+        (&[0], 1, &[(Crash, 1), (Overlap, 1)], (24_792, 92_171, 34)),
+        (&[0], 2, &[(Cancel, 1), (Revoke, 1), (Hang, 1)], (7_177, 20_941, 43)),
+    ]);
+}
+
+#[test]
+fn two_hosts_hold_everything() {
+    all_hold(&[
+        (&[0, 0], 1, &[], (606, 1_688, 19)),
+        (&[0, 0], 2, &[], (794, 2_386, 20)),
+        (&[0, 1], 1, &[], (742, 1_966, 28)),
+        (&[0, 0], 1, &[(Gone, 1)], (8_170, 25_864, 30)),
+        (&[0, 0], 1, &[(Reask, 1)], (8_088, 28_258, 31)),
+        (&[0, 0], 1, &[(Lapse, 1)], (1_888, 5_472, 23)),
+    ]);
+}
+
+#[test]
+fn two_hosts_that_are_drained_or_suspected_hold_everything() {
+    all_hold(&[
+        (&[0, 0], 1, &[(Drain, 1), (Undrain, 1)], (5_970, 21_428, 26)),
+        (&[0, 0], 1, &[(Fail, 1), (Retry, 1)], (9_902, 32_014, 31)),
+        (&[0, 0], 1, &[(Arbiter, 1), (Suspect, 1)], (4_832, 19_336, 22)),
+    ]);
+}
+
+#[test]
+fn two_hosts_under_an_operator_hold_everything() {
+    all_hold(&[
+        (&[0, 0], 1, &[(Cancel, 1)], (6_880, 22_052, 32)),
+        (&[0, 0], 1, &[(Revoke, 1)], (9_064, 30_350, 32)),
+    ]);
+}
+
+#[test]
+fn two_hosts_one_of_which_crashes_hold_everything() {
+    all_hold(&[(&[0, 0], 1, &[(Crash, 1)], (20_882, 82_170, 31))]);
+}
+
+#[test]
+fn two_hosts_that_decline_and_are_passed_over_hold_everything() {
+    all_hold(&[(&[0, 0], 1, &[(Lapse, 1), (Reask, 1)], (26_600, 97_116, 35))]);
+}
+
+#[test]
+fn three_hosts_hold_everything() {
+    all_hold(&[
+        (&[0, 0, 0], 1, &[], (13_646, 55_956, 23)),
+        (&[0, 0, 1], 1, &[], (17_476, 68_354, 32)),
+    ]);
+}
+
+/// A wrong protocol, the hosts and local builds that show it, the faults that it needs, and the
+/// property that breaks first: safety by depth, else the liveness one.
+type Wrong = (&'static str, &'static [u8], (u8, u8), &'static [(Fault, u8)], (Property, usize));
+
+const WRONG: &[Wrong] = &[
+    ("silent-stand-down", &[0, 0], (0, 0), &[(Reask, 1)], (Property::NoWedge, 3)),
+    ("silent-on-approval", &[0, 0], (0, 0), &[], (Property::NoWedge, 14)),
+    ("guarded-report", &[0], (0, 0), &[(Fail, 1), (Retry, 1)], (Property::NoLostReport, 20)),
+    ("drain-after-release", &[0], (1, 1), &[], (Property::QuietDrain, 3)),
+];
+
+fn wrong((name, hosts, local_builds, faults, _): &Wrong) -> Bounds {
+    let protocol = by_name(name).expect("it is known");
+    Bounds { protocol, local_builds: *local_builds, ..bounds(hosts, faults) }
+}
+
+fn is_liveness(property: Property) -> bool {
+    matches!(property, Property::NoWedge | Property::NoLivelock)
+}
+
+/// Reads the file back, and replays it under its protocol.
+fn replay(text: &str, protocol: &str) -> Ended {
+    let scenario =
+        Scenario::parse("found.scenario", text, &names()).expect("what is written can be read");
+    let run = scenario::run(&scenario, by_name(protocol).expect("it is known"));
+    assert!(run.is_as_expected(), "{text}\n{}", run.trace);
+    run.ended
+}
+
+#[test]
+fn each_wrong_protocol_breaks_first_what_it_names_and_the_file_replays_to_it() {
+    for row in WRONG {
+        let bounds = wrong(row);
+        let (property, steps) = row.4;
+        assert_eq!(bounds.protocol.breaks(), Some(property), "{bounds}");
+        let found = run(&bounds);
+        let broken = found.broken();
+        let safety = broken.iter().find(|each| !is_liveness(each.violation.property));
+        let first = safety.or_else(|| broken.first()).expect("it breaks something");
+        assert_eq!((first.violation.property, first.steps), (property, steps), "{bounds}");
+        let Ended::Breaks { violation, .. } = replay(&first.scenario.to_string(), row.0) else {
+            panic!("{bounds}: the file replays to a violation\n{}", first.scenario);
+        };
+        assert_eq!(violation.property, property, "{bounds}");
+    }
+}
+
+#[test]
+fn what_breaks_a_wrong_protocol_the_right_one_stands_up_to() {
+    for row in WRONG {
+        let right = Bounds { protocol: Bounds::new(&[]).protocol, ..wrong(row) };
+        assert!(run(&right).holds(), "{right}");
+    }
+}
+
+#[test]
+fn each_reduction_leaves_all_verdicts_as_they_are_and_makes_the_space_no_larger() {
+    let one = |edit: fn(&mut Reductions)| {
+        let mut reductions = Reductions::NONE;
+        edit(&mut reductions);
+        reductions
+    };
+    let partly = [
+        Reductions::NONE,
+        one(|each| each.ranks = true),
+        one(|each| each.projection = true),
+        one(|each| each.equal_views = true),
+    ];
+    let mut spaces: Vec<Bounds> = WRONG.iter().take(3).map(wrong).collect();
+    spaces.push(bounds(&[0, 1], &[]));
+    spaces.push(bounds(&[0, 0], &[(Lapse, 1)]));
+    spaces.push(bounds(&[0], &[(Fail, 1), (Retry, 1), (Gone, 1)]));
+    for space in spaces {
+        let all = run(&space);
+        for reductions in partly {
+            let space = Bounds { reductions, ..space.clone() };
+            let some = run(&space);
+            assert_eq!(words(&some), words(&all), "{space} {reductions:?}");
+            let (fewer, more) = (all.coverage.states, some.coverage.states);
+            assert!(fewer <= more, "{space} {reductions:?}: {fewer} {more}");
+        }
+    }
+}
+
+/// Each property with its verdict, and the length of the schedule that breaks it.
+fn words(found: &Exploration) -> Vec<(Property, &'static str, Option<usize>)> {
+    let verdicts = found.verdicts.iter().map(|(property, verdict)| {
+        let steps = match verdict {
+            Verdict::Broken(found) => Some(found.steps),
+            Verdict::Holds | Verdict::Unknown => None,
+        };
+        (*property, verdict.word(), steps)
+    });
+    verdicts.collect()
+}
+
+#[test]
+fn a_bound_that_is_reached_leaves_what_is_not_broken_unknown() {
+    let bounds = Bounds { states_max: 100, ..bounds(&[0, 0], &[]) };
+    let found = run(&bounds);
+    assert!(found.verdicts.iter().all(|(_, verdict)| verdict.word() == "unknown"));
+    let coverage = found.coverage;
+    assert!(coverage.frontier > 0 && coverage.states > 100 && coverage.states < 110);
+}
+
+#[test]
+fn what_is_found_below_a_bound_is_broken_and_the_rest_unknown() {
+    let bounds = Bounds { states_max: 1_000, ..wrong(&WRONG[0]) };
+    let found = run(&bounds);
+    assert_eq!(found.verdict(Property::NoWedge).word(), "broken");
+    assert_eq!(found.verdict(Property::SingleBuilder).word(), "unknown");
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing_that_is_found() {
+    for bounds in [bounds(&[0, 0, 0], &[]), wrong(&WRONG[0]), wrong(&WRONG[1])] {
+        let cut = Bounds { states_max: 5_000, ..bounds.clone() };
+        for bounds in [bounds, cut] {
+            let one = run(&bounds);
+            for jobs in [2, 3] {
+                let more = explore(&bounds, jobs, |_| ControlFlow::Continue(()));
+                assert_eq!(more.coverage, one.coverage, "{bounds}");
+                assert_eq!(schedules(&more), schedules(&one), "{bounds}");
+            }
+        }
+    }
+}
+
+fn schedules(found: &Exploration) -> Vec<String> {
+    found.broken().iter().map(|broken| broken.scenario.to_string()).collect()
+}
+
+#[test]
+fn a_search_that_is_stopped_is_unknown() {
+    let found = explore(&bounds(&[0, 0, 0], &[]), 1, |_| ControlFlow::Break(()));
+    assert_eq!(found.verdict(Property::NoWedge).word(), "unknown");
+}
+
+#[test]
+fn a_fault_that_the_network_makes_anyway_has_no_budget() {
+    let refused = Bounds::new(&[0]).with(Slow, 1).expect_err("it is refused");
+    let why = "`slow` has no budget: every host is as slow as can be in every exploration";
+    assert_eq!(refused.to_string(), why);
+}
