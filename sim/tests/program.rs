@@ -432,3 +432,19 @@ repeat record -> b
     assert_eq!((ran.code, ran.stderr.as_str()), (3, ""));
     assert_has(&ran.stdout, &["cannot happen: nothing was ever published for it"]);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_stderr_that_takes_nothing_changes_no_exit_code() {
+    let folder = folder(&[("x.scenario", GOOD)]);
+    for arguments in [&["-vvv", "check", "x.scenario"][..], &["-v", "replay", "x.scenario"]] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+        let (reader, gone) = io::pipe().expect("there is room for a pipe");
+        drop(reader);
+        for stderr in [Stdio::from(full), Stdio::from(gone)] {
+            let mut command = command(folder.path(), arguments);
+            let ran = ran(command.stderr(stderr).output().expect("it starts"));
+            assert_eq!(ran.code, 0, "{arguments:?}");
+        }
+    }
+}

@@ -49,6 +49,8 @@ fn follow(verbose: u8) {
     };
     let spans = if verbose == 1 { FmtSpan::NEW } else { FmtSpan::NONE };
     let lines = tracing_subscriber::fmt().with_max_level(level).with_span_events(spans);
+    // Told on stderr, where it has just failed: nobody would hear it, and it would be a panic.
+    let lines = lines.log_internal_errors(false);
     lines.without_time().with_ansi(false).with_target(false).with_writer(io::stderr).init();
 }
 
