@@ -544,3 +544,15 @@ fn a_stderr_that_takes_nothing_changes_no_exit_code() {
         }
     }
 }
+
+#[test]
+fn what_an_expectation_found_is_told_in_words() {
+    for (fact, found) in
+        [("builders 2", "nobody builds"), ("build b x1 pending", "the ledger does not know it")]
+    {
+        let folder = folder(&[("x.scenario", &GOOD.replace("gate c open", fact))]);
+        let ran = program(folder.path(), &["replay", "x.scenario"]);
+        assert_eq!(ran.code, 1);
+        assert_has(&ran.stdout, &[&format!("    NO: {found}\n")]);
+    }
+}
