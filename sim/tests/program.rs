@@ -165,7 +165,7 @@ fn a_step_that_cannot_happen_is_stale() {
     assert_has(&ran.stdout, &parts);
     let ran = program(folder.path(), &["replay", "x.scenario"]);
     assert_eq!(ran.code, 3);
-    assert!(ran.stdout.ends_with("\nstale: line 6 cannot happen under current\n"));
+    assert!(ran.stdout.ends_with("\nstale under current; a command cannot happen: line 6\n"));
 }
 
 #[test]
@@ -181,7 +181,13 @@ fn a_false_expectation_is_told_with_what_was_found() {
     assert_has(&ran.stdout, &parts);
     let ran = program(folder.path(), &["replay", "x.scenario"]);
     assert_eq!(ran.code, 1);
-    assert!(ran.stdout.ends_with("\nholds; false expectations in lines 8\n"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.ends_with("\nholds, but an expectation is false: line 8\n"),
+        "{}",
+        ran.stdout
+    );
+    let summary = "x.scenario:8 under current: expected verdict v1 failed, found Approved(g1)\n";
+    assert_eq!(ran.stderr, summary);
 }
 
 #[test]
@@ -237,9 +243,20 @@ fn a_missing_file_or_folder_is_named_with_a_remedy() {
     let ran = program(folder.path(), &[]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
     assert_has(&ran.stderr, &["no folder `scenarios` here", "handover-sim check PATH"]);
-    let ran = program(folder.path(), &["check", "nowhere", "empty", "--walks", "0"]);
+    let ran = program(folder.path(), &["check", "empty"]);
     assert_eq!(ran.code, 2);
-    assert_has(&ran.stderr, &["nowhere: ", "empty: no file in or below this folder"]);
+    assert_has(&ran.stderr, &["empty: no file in or below this folder"]);
+}
+
+#[test]
+fn a_path_that_is_not_there_ends_it_before_the_work_starts() {
+    let folder = folder(&[("x.scenario", GOOD)]);
+    for command in ["check", "replay"] {
+        let ran = program(folder.path(), &[command, "nowhere", "x.scenario", "nowhere"]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+        assert_eq!(ran.stderr.matches("nowhere").count(), 1, "{}", ran.stderr);
+        assert_has(&ran.stderr, &["error: nowhere: "]);
+    }
 }
 
 #[test]
@@ -247,7 +264,7 @@ fn a_mistake_in_the_arguments_is_refused_with_what_is_valid() {
     let folder = folder(&[("x.scenario", GOOD)]);
     for (arguments, part) in [
         (&["chekc"][..], "check"),
-        (&["replay"], "FILE"),
+        (&["replay"], "PATH"),
         (&["replay", "x.scenario", "--protocol", "silent"], "silent-stand-down"),
         (&["replay", "x.scenario", "--as", "xml"], "text, json"),
         (&["check", "--walks", "many"], "invalid digit"),
@@ -365,25 +382,104 @@ fn the_junit_report_has_a_suite_a_theme_and_a_case_a_file_and_protocol() {
         "name=\"s/b/crossed.scenario under silent-stand-down\" classname=\"b\" time=\"0.000\"/>",
         "message=\"s/a/wrong.scenario:8 under current\"",
         "type=\"stale\"",
+        "replay s/a/wrong.scenario --protocol current",
+        "replay s/a/stale.scenario --protocol current",
     ];
     assert_has(&report, &parts);
 }
 
 #[test]
-fn an_output_that_cannot_be_written_is_reported_and_the_results_still_told() {
+fn an_output_is_written_only_where_it_can_be_and_asked_before_the_work_starts() {
     let folder = folder(&[("x.scenario", GOOD)]);
-    let arguments = ["check", "x.scenario", "--walks", "0", "--junit", "no/where.xml"];
-    let ran = program(folder.path(), &arguments);
-    assert_eq!(ran.code, 2);
-    assert_has(&ran.stderr, &["no/where.xml cannot be written"]);
-    assert_has(&ran.stdout, &["\nall "]);
-    let ran = program(folder.path(), &["replay", "x.scenario", "-o", "no/where.txt"]);
-    assert_eq!(ran.code, 2);
-    assert_has(&ran.stderr, &["no/where.txt cannot be written"]);
+    for arguments in [
+        &["check", "x.scenario", "--junit", "no/where.txt"][..],
+        &["check", "x.scenario", "--out", "no/where.txt"],
+        &["check", "x.scenario", "--out", "x.scenario"],
+        &["check", "x.scenario", "--junit", "."],
+        &["replay", "x.scenario", "-o", "no/where.txt"],
+    ] {
+        let ran = program(folder.path(), arguments);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{arguments:?}");
+        let part = format!("error: {} cannot be written: ", arguments[3]);
+        assert_has(&ran.stderr, &[&part]);
+    }
     let ran = program(folder.path(), &["replay", "x.scenario", "-o", "trace.txt"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
     let trace = fs::read_to_string(folder.path().join("trace.txt")).expect("it was written");
     assert_eq!(trace, program(folder.path(), &["replay", "x.scenario"]).stdout);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_output_that_fills_up_is_reported_and_the_results_still_told() {
+    let folder = folder(&[("x.scenario", GOOD)]);
+    let ran = program(folder.path(), &["check", "x.scenario", "--junit", "/dev/full"]);
+    assert_eq!(ran.code, 2);
+    assert_has(&ran.stderr, &["error: /dev/full cannot be written"]);
+    assert_has(&ran.stdout, &["\nall "]);
+}
+
+#[test]
+fn an_output_destroys_neither_an_input_nor_what_it_cannot_replace() {
+    let folder = folder(&[("a/x.scenario", GOOD), ("keep", "kept")]);
+    let text = |name: &str| fs::read_to_string(folder.path().join(name)).expect("it is there");
+    for arguments in [
+        &["replay", "a/x.scenario", "-o", "./a/x.scenario"][..],
+        &["replay", "a", "-o", "a/x.scenario"],
+        &["check", "a", "--junit", "a/../a/x.scenario"],
+    ] {
+        let ran = program(folder.path(), arguments);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{arguments:?}");
+        assert_has(&ran.stderr, &["error: ", "cannot be its output"]);
+        assert_eq!(text("a/x.scenario"), GOOD);
+    }
+    fs::write(folder.path().join("bad"), "no scenario").expect("there is room");
+    for arguments in [
+        &["replay", "nosuch", "-o", "keep"][..],
+        &["replay", "bad", "-o", "keep"],
+        &["check", "nosuch", "--junit", "keep"],
+        &["check", "a", "--out", "nosuch", "--junit", "keep"],
+    ] {
+        assert_eq!(program(folder.path(), arguments).code, 2, "{arguments:?}");
+        assert_eq!(text("keep"), "kept", "{arguments:?}");
+    }
+    let arguments = ["check", "a", "--out", "nosuch", "--junit", "new"];
+    assert_eq!(program(folder.path(), &arguments).code, 2);
+    assert!(!folder.path().join("new").exists(), "a question leaves no file");
+}
+
+#[test]
+fn a_wrong_protocol_that_omits_a_command_does_not_plainly_hold() {
+    let text = CROSSED
+        .replace("breaks NoWedge", "holds")
+        .replace("stand-down b\n", "stand-down b\ndeliver b -> record\ndeliver b -> record\n");
+    let text = text.replace("under current holds\n", "under current breaks NoWedge\n");
+    let folder = folder(&[("x.scenario", &text)]);
+    let arguments = ["replay", "x.scenario", "--protocol", "silent-stand-down"];
+    let ran = program(folder.path(), &arguments);
+    let last = ran.stdout.lines().next_back().expect("it says something");
+    assert_eq!(last, "breaks NoWedge, expected holds; commands cannot happen: lines 11, 12");
+}
+
+#[test]
+fn the_options_of_check_need_no_command_and_stand_before_no_other() {
+    let folder = folder(&[("scenarios/x.scenario", GOOD)]);
+    let ran = program(folder.path(), &["--walks", "0"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.stdout, program(folder.path(), &["check", "--walks", "0"]).stdout);
+    let ran = program(folder.path(), &["--walks", "0", "replay", "scenarios"]);
+    assert_eq!(ran.code, 2);
+    assert_has(&ran.stderr, &["options stand behind the command"]);
+}
+
+#[test]
+fn without_a_terminal_the_walks_tell_by_count_how_far_they_have_come() {
+    let folder = folder(&[("x.scenario", GOOD)]);
+    let ran = program(folder.path(), &["check", "x.scenario", "--walks", "200"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, "walks  100 of 200\nwalks  200 of 200\n"));
+    let ran = program(folder.path(), &["check", "x.scenario"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_has(&ran.stdout, &["\nwalks   none\n"]);
 }
 
 #[test]
@@ -429,6 +525,34 @@ repeat record -> b
 ";
     let folder = folder(&[("x.scenario", text)]);
     let ran = program(folder.path(), &["replay", "x.scenario"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (3, ""));
+    assert_eq!(ran.code, 3);
     assert_has(&ran.stdout, &["cannot happen: nothing was ever published for it"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_stderr_that_takes_nothing_changes_no_exit_code() {
+    let folder = folder(&[("x.scenario", GOOD)]);
+    for arguments in [&["-vvv", "check", "x.scenario"][..], &["-v", "replay", "x.scenario"]] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+        let (reader, gone) = io::pipe().expect("there is room for a pipe");
+        drop(reader);
+        for stderr in [Stdio::from(full), Stdio::from(gone)] {
+            let mut command = command(folder.path(), arguments);
+            let ran = ran(command.stderr(stderr).output().expect("it starts"));
+            assert_eq!(ran.code, 0, "{arguments:?}");
+        }
+    }
+}
+
+#[test]
+fn what_an_expectation_found_is_told_in_words() {
+    for (fact, found) in
+        [("builders 2", "nobody builds"), ("build b x1 pending", "the ledger does not know it")]
+    {
+        let folder = folder(&[("x.scenario", &GOOD.replace("gate c open", fact))]);
+        let ran = program(folder.path(), &["replay", "x.scenario"]);
+        assert_eq!(ran.code, 1);
+        assert_has(&ran.stdout, &[&format!("    NO: {found}\n")]);
+    }
 }

@@ -259,7 +259,11 @@ fn each_slip_is_found_at_its_word() {
         ("expect gate b opn", "7:15 `opn` / open"),
         ("expect line b asking", "7:15 `asking` / Asking"),
         ("expect under guarded-report gate b open", "7:14 `guarded-report` / -"),
-        ("expect refused Stale-Grant", "7:16 `Stale-Grant` / -"),
+        ("expect refused Stale-Grant", "7:16 `Stale-Grant` / StaleGrant"),
+        ("expect refused declined", "7:16 `declined` / Declined"),
+        ("expect draining b no then stop", "7:22 `then` / -"),
+        ("expect verdict v3 none", "7:16 `v3` / v1"),
+        ("retry v21 g1", "7:7 `v21` / v1"),
         ("check NoWegde", "7:7 `NoWegde` / NoWedge"),
     ] {
         assert_eq!(mistakes(&body(line)), [expected], "{line}");
@@ -291,6 +295,12 @@ fn each_slip_of_the_head_is_found_at_its_word() {
         let text = format!("# T\n{head}\nunder current holds\n");
         assert_eq!(mistakes(&text), [expected], "{head}");
     }
+}
+
+#[test]
+fn a_version_that_a_later_boot_brings_is_known() {
+    good(&body("expect verdict v9 none\nboot d:v9"));
+    good(&body("expect verdict v9 none\noverlap b:v9"));
 }
 
 #[test]

@@ -338,7 +338,7 @@ fn operator() -> impl Strategy<Value = Command> {
         }),
         (host(), build()).prop_map(|(host, build)| Command::CancelBuild { host, build }),
         (grant(), of(reason())).prop_map(|(grant, reason)| Command::Revoke { grant, reason }),
-        (version(), grant()).prop_map(|(version, grant)| Command::Retry { version, grant }),
+        (known_version(), grant()).prop_map(|(version, grant)| Command::Retry { version, grant }),
     ]
 }
 
@@ -357,7 +357,8 @@ fn fact() -> impl Strategy<Value = Fact> {
     prop_oneof![
         hold().prop_map(Fact::Hold),
         (host(), keyword()).prop_map(|(host, gate)| Fact::Gate { host, gate }),
-        (version(), keyword()).prop_map(|(version, verdict)| Fact::Verdict { version, verdict }),
+        (known_version(), keyword())
+            .prop_map(|(version, verdict)| Fact::Verdict { version, verdict }),
         (host(), of(keyword())).prop_map(|(host, standing)| Fact::Line { host, standing }),
         (host(), keyword()).prop_map(|(host, state)| Fact::Host { host, state }),
         (host(), keyword(), of(grant())).prop_map(|(host, standing, grant)| Fact::Said {
@@ -365,7 +366,7 @@ fn fact() -> impl Strategy<Value = Fact> {
             standing,
             grant
         }),
-        "[A-Za-z][A-Za-z0-9]{0,9}".prop_map(|refusal| Fact::Refused { refusal }),
+        keyword().prop_map(|refusal| Fact::Refused { refusal }),
         keyword().prop_map(|remark| Fact::Answered { remark }),
         (host(), yes()).prop_map(|(host, yes)| Fact::Building { host, yes }),
         (0_u32..=64).prop_map(|count| Fact::Builders { count }),
@@ -380,7 +381,7 @@ fn fact() -> impl Strategy<Value = Fact> {
         (host(), yes(), of(keyword())).prop_map(|(host, yes, then)| Fact::Draining {
             host,
             yes,
-            then
+            then: then.filter(|_| yes)
         }),
         (host(), yes()).prop_map(|(host, yes)| Fact::Drained { host, yes }),
         (host(), 0_u32..=64).prop_map(|(host, count)| Fact::FreeSlots { host, count }),
@@ -441,6 +442,11 @@ fn build() -> impl Strategy<Value = String> {
 
 fn version() -> impl Strategy<Value = String> {
     "[A-Za-z0-9][A-Za-z0-9._-]{0,8}"
+}
+
+/// A version of the head.
+fn known_version() -> impl Strategy<Value = String> {
+    select(&["v1", "v-1.0_x", "2"]).prop_map(str::to_owned)
 }
 
 /// Words that could be taken for those of a form are among them.

@@ -1,9 +1,10 @@
 //! The arguments.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, RangedI64ValueParser};
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use handover_sim::choose::FaultKind;
 use handover_sim::explore::Bounds;
 use handover_sim::scenario::CURRENT;
@@ -12,30 +13,64 @@ use handover_sim::variants::PROTOCOLS;
 /// Where `check` looks if it is not told.
 pub(super) const DEFAULT_PATH: &str = "scenarios";
 
-/// Walks of a check that is not told how many.
+/// Walks of a check that is told neither how many nor of which files.
 const DEFAULT_WALKS: u64 = 2_000;
 
 /// Replays races of a rollout from files, and looks for new ones in seeded walks.
 ///
-/// Without a command it does `check`: all of ./scenarios, then the walks.
+/// Without a command it does `check`, with its options: all of ./scenarios, then the walks.
 #[derive(Debug, Parser)]
 #[command(name = "handover-sim", version, after_help = EXIT_CODES)]
 pub(super) struct Cli {
     #[command(subcommand)]
-    pub(super) command: Option<Command>,
+    command: Option<Command>,
+    #[command(flatten)]
+    options: CheckOptions,
     /// Say on stderr what is run; twice, also each step; three times, also what it brought about
     #[arg(short, long, action = ArgAction::Count, global = true)]
-    pub(super) verbose: u8,
+    verbose: u8,
 }
 
-const EXIT_CODES: &str = "\
+impl Cli {
+    /// The command, and how much is to be said of it. Options of `check` before another command,
+    /// or before `check` itself, would be lost: they are a usage error.
+    pub(super) fn asked(self) -> (Command, u8) {
+        let Self { command, options, verbose } = self;
+        let Some(command) = command else {
+            return (Command::Check(Check { paths: Vec::new(), options }), verbose);
+        };
+        if options != CheckOptions::default() {
+            let tip = "options stand behind the command, as in `check --walks 0`";
+            Self::command().error(ErrorKind::ArgumentConflict, tip).exit();
+        }
+        (command, verbose)
+    }
+}
+
+/// A macro, since `concat!` takes literals only.
+macro_rules! exit_codes {
+    () => {
+        "\
 Exit codes:
   0  all is as the files say (a wrong protocol that breaks what its header names is)
   1  read and run, but an expectation, an ending or a property is not as it should be
   2  cannot be read: arguments, a file that is missing or has a mistake, an output
   3  stale: a step of a scenario cannot happen under `current`
   4  unknown: a bound was reached before the question was decided
-Of several, the first that applies in the order 2, 3, 1, 4.";
+Of several, the first that applies in the order 2, 3, 1, 4."
+    };
+}
+
+const EXIT_CODES: &str = exit_codes!();
+
+const REPLAY_EXIT_CODES: &str = concat!(
+    "\
+A run under a protocol that the head of its scenario does not name is shown and not judged: it
+exits with 0 whatever it breaks.
+
+",
+    exit_codes!()
+);
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -43,7 +78,7 @@ pub(super) enum Command {
     #[command(after_help = EXIT_CODES)]
     Check(Check),
     /// Run scenarios and print their traces
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = REPLAY_EXIT_CODES)]
     Replay(Replay),
     /// Explore every interleaving of a small rollout
     #[command(after_help = EXIT_CODES)]
@@ -52,17 +87,17 @@ pub(super) enum Command {
     Vocabulary(Vocabulary),
 }
 
-impl Default for Command {
-    fn default() -> Self {
-        Self::Check(Check::default())
-    }
-}
-
 #[derive(Args, Debug)]
 pub(super) struct Check {
     /// Scenario files, and folders with all that is below them [default: scenarios]
     #[arg(value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) options: CheckOptions,
+}
+
+#[derive(Args, Debug, Default, PartialEq, Eq)]
+pub(super) struct CheckOptions {
     /// Print one JSON object instead of the table
     #[arg(long)]
     pub(super) json: bool,
@@ -70,30 +105,32 @@ pub(super) struct Check {
     #[arg(long, value_name = "FILE")]
     pub(super) junit: Option<PathBuf>,
     /// Walks over a rolling update of 5 hosts and 2 versions with faults, of the seeds from 0 on
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_WALKS)]
-    pub(super) walks: u64,
-    /// The folder that takes the scenario of a walk that fails
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    pub(super) out: PathBuf,
+    /// [default: 2000; 0 where a PATH is given]
+    #[arg(long, value_name = "N")]
+    walks: Option<u64>,
+    /// The folder that takes the scenario of a walk that fails [default: .]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
 }
 
-impl Default for Check {
-    fn default() -> Self {
-        Self {
-            paths: Vec::new(),
-            json: false,
-            junit: None,
-            walks: DEFAULT_WALKS,
-            out: PathBuf::from("."),
-        }
+impl Check {
+    /// Files of one's own are checked without the walks, which know nothing of them.
+    pub(super) fn walks(&self) -> u64 {
+        let default = if self.paths.is_empty() { DEFAULT_WALKS } else { 0 };
+        self.options.walks.unwrap_or(default)
+    }
+
+    /// The folder that takes the scenario of a walk that fails.
+    pub(super) fn out(&self) -> &Path {
+        self.options.out.as_deref().unwrap_or_else(|| Path::new("."))
     }
 }
 
 #[derive(Args, Debug)]
 pub(super) struct Replay {
-    /// Scenario files
-    #[arg(value_name = "FILE", required = true)]
-    pub(super) files: Vec<PathBuf>,
+    /// Scenario files, and folders with all that is below them
+    #[arg(value_name = "PATH", required = true)]
+    pub(super) paths: Vec<PathBuf>,
     /// Only under this protocol, whether or not the head names it [default: all of the head]
     #[arg(long, value_name = "P", value_parser = protocols())]
     pub(super) protocol: Option<String>,
@@ -186,8 +223,6 @@ fn protocols() -> PossibleValuesParser {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]
@@ -195,10 +230,26 @@ mod tests {
         Cli::command().debug_assert();
     }
 
+    fn asked(arguments: &[&str]) -> Check {
+        let arguments = [&["handover-sim"], arguments].concat();
+        match Cli::parse_from(arguments).asked().0 {
+            Command::Check(check) => check,
+            other @ (Command::Replay(_) | Command::Vocabulary(_)) => panic!("{other:?}"),
+        }
+    }
+
     #[test]
-    fn no_argument_is_check_without_arguments() {
-        let cli = Cli::parse_from(["handover-sim", "check"]);
-        let asked = format!("{:?}", cli.command.expect("it was given"));
-        assert_eq!(format!("{:?}", Command::default()), asked);
+    fn no_command_is_check_with_its_options() {
+        for options in [&[][..], &["--walks", "7", "--json"], &["--out", "x", "--junit", "y"]] {
+            let explicit = asked(&[&["check"], options].concat());
+            assert_eq!(format!("{:?}", asked(options)), format!("{explicit:?}"));
+        }
+    }
+
+    #[test]
+    fn paths_are_checked_without_walks_unless_some_are_asked_for() {
+        assert_eq!(asked(&["check"]).walks(), DEFAULT_WALKS);
+        assert_eq!(asked(&["check", "x.scenario"]).walks(), 0);
+        assert_eq!(asked(&["check", "x.scenario", "--walks", "7"]).walks(), 7);
     }
 }

@@ -1,6 +1,7 @@
 //! The check as a JUnit report, which CI systems show: a suite for each theme, a case for each
 //! file and protocol. All times are zero: two reports of the same files are the same bytes.
 
+use std::path::Path;
 use std::time::Duration;
 
 use handover_sim::suite::{FileReport, Judged, Judgement, Problem};
@@ -8,6 +9,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::check::Checked;
 use super::counts::themes;
+use super::replay_command;
 use super::walks::{FailedWalk, Walks};
 
 pub(super) fn report(checked: &Checked) -> String {
@@ -37,12 +39,12 @@ fn cases(theme: &str, file: &FileReport) -> Vec<TestCase> {
         Ok(runs) => {
             let cases = runs.iter().map(|judged| {
                 let name = format!("{path} under {}", judged.run.protocol);
-                case(theme, &name, run_status(judged))
+                case(theme, &name, run_status(&file.path, judged))
             });
             cases.collect()
         }
         Err(_) => {
-            let status = status(Judgement::Unreadable, &file.problems());
+            let status = failed(Judgement::Unreadable, &told(&file.problems()));
             vec![case(theme, &path.to_string(), status)]
         }
     }
@@ -54,13 +56,15 @@ fn case(class: &str, name: &str, status: TestCaseStatus) -> TestCase {
     case
 }
 
-fn run_status(judged: &Judged) -> TestCaseStatus {
-    status(judged.judgement(), &judged.problems)
+fn run_status(path: &Path, judged: &Judged) -> TestCaseStatus {
+    let command = replay_command(path, judged.run.protocol);
+    let text = format!("{}\nreplay: {command}", told(&judged.problems));
+    failed(judged.judgement(), &text)
 }
 
-fn status(judgement: Judgement, problems: &[Problem]) -> TestCaseStatus {
+fn told(problems: &[Problem]) -> String {
     let texts: Vec<String> = problems.iter().map(Problem::to_string).collect();
-    failed(judgement, &texts.join("\n"))
+    texts.join("\n")
 }
 
 /// The first line is the message; the whole is the description.

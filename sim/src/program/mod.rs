@@ -7,6 +7,7 @@ mod check;
 mod cli;
 mod counts;
 mod explore;
+mod files;
 mod json;
 mod junit;
 mod progress;
@@ -15,7 +16,6 @@ mod table;
 mod vocabulary;
 mod walks;
 
-use std::fs;
 use std::io::{self, IsTerminal, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
@@ -29,11 +29,11 @@ use cli::{Cli, Command};
 
 /// Does what the arguments ask for.
 pub(crate) fn main() -> ExitCode {
-    let Cli { command, verbose } = Cli::parse();
+    let (command, verbose) = Cli::parse().asked();
     follow(verbose);
-    let judgement = match command.unwrap_or_default() {
-        Command::Check(check) => check::check(&check),
-        Command::Replay(replay) => replay::replay(&replay),
+    let judgement = match command {
+        Command::Check(check) => check::check(&check).unwrap_or_else(|refused| refused),
+        Command::Replay(replay) => replay::replay(&replay).unwrap_or_else(|refused| refused),
         Command::Explore(explore) => explore::explore(&explore),
         Command::Vocabulary(vocabulary) => vocabulary::vocabulary(&vocabulary),
     };
@@ -51,6 +51,8 @@ fn follow(verbose: u8) {
     };
     let spans = if verbose == 1 { FmtSpan::NEW } else { FmtSpan::NONE };
     let lines = tracing_subscriber::fmt().with_max_level(level).with_span_events(spans);
+    // Told on stderr, where it has just failed: nobody would hear it, and it would be a panic.
+    let lines = lines.log_internal_errors(false);
     lines.without_time().with_ansi(false).with_target(false).with_writer(io::stderr).init();
 }
 
@@ -70,21 +72,10 @@ fn print(text: &str) -> Judgement {
     let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            complain(&format!("stdout cannot be written: {error}"));
+            complain(&format!("error: stdout cannot be written: {error}"));
             Judgement::Unreadable
         }
         Ok(()) | Err(_) => Judgement::AsExpected,
-    }
-}
-
-/// Writes results to a file.
-fn write(path: &Path, text: &str) -> Judgement {
-    match fs::write(path, text) {
-        Ok(()) => Judgement::AsExpected,
-        Err(error) => {
-            complain(&format!("{} cannot be written: {error}", path.display()));
-            Judgement::Unreadable
-        }
     }
 }
 

@@ -1,17 +1,81 @@
-//! The progress bar, for a person who waits at a terminal.
+//! How far it has come, on stderr: a bar for a person at a terminal, else a line now and then for
+//! the log of a CI. By count and not by clock, so that two runs say the same.
 
 use std::io::{self, IsTerminal as _};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// A bar over so many runs and walks; it draws nothing where stderr is no terminal.
-pub(super) fn bar(length: u64) -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
+use super::complain;
+
+/// Fewer walks than this between two lines would be noise.
+const LINE_WALKS_MIN: u64 = 100;
+
+/// More walks than this between two lines would look like a hang.
+const LINE_WALKS_MAX: u64 = 10_000;
+
+/// How far a check has come.
+pub(super) struct Progress {
+    /// Draws nothing where stderr is no terminal.
+    bar: ProgressBar,
+    walks: u64,
+    walked: u64,
+}
+
+impl Progress {
+    /// Of so many runs, and walks after them.
+    pub(super) fn new(runs: u64, walks: u64) -> Self {
+        let bar = if io::stderr().is_terminal() {
+            let style = ProgressStyle::with_template("{msg:10} {wide_bar} {pos}/{len}")
+                .expect("the template is well formed");
+            ProgressBar::new(runs.saturating_add(walks)).with_style(style)
+        } else {
+            ProgressBar::hidden()
+        };
+        bar.set_message("scenarios");
+        Self { bar, walks, walked: 0 }
     }
-    let style = ProgressStyle::with_template("{msg:10} {wide_bar} {pos}/{len}")
-        .expect("the template is well formed");
-    ProgressBar::new(length).with_style(style)
+
+    /// A run is done.
+    pub(super) fn run(&self) {
+        self.bar.inc(1);
+    }
+
+    /// A walk is done.
+    pub(super) fn walk(&mut self) {
+        self.walked += 1;
+        self.bar.set_message("walks");
+        self.bar.inc(1);
+        if self.bar.is_hidden() && is_told(self.walked, self.walks) {
+            complain(&format!("walks  {} of {}", self.walked, self.walks));
+        }
+    }
+
+    /// All is done.
+    pub(super) fn end(self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// Each tenth of all walks, within bounds.
+fn is_told(walked: u64, walks: u64) -> bool {
+    walked.is_multiple_of((walks / 10).clamp(LINE_WALKS_MIN, LINE_WALKS_MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(walks: u64, first: u64) -> Vec<u64> {
+        (1..=first).filter(|walked| is_told(*walked, walks)).collect()
+    }
+
+    #[test]
+    fn a_line_comes_at_each_tenth_but_neither_often_nor_hardly_ever() {
+        assert_eq!(told(2_000, 2_000), (1..=10).map(|tenth| tenth * 200).collect::<Vec<_>>());
+        assert!(told(99, 99).is_empty());
+        assert_eq!(told(300, 300), [100, 200, 300]);
+        assert_eq!(told(u64::MAX, 20_000), [10_000, 20_000]);
+    }
 }
 
 /// A line about something whose end is not known; it draws nothing where stderr is no terminal.

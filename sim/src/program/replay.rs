@@ -5,14 +5,19 @@ use handover_sim::suite::{Judged, Judgement, Suite};
 use handover_sim::variants::{self, Protocol};
 
 use super::cli::{Form, Replay};
-use super::{complain_of_unreadable, json, print, write};
+use super::files::{refuse_missing, refuse_output, write};
+use super::{complain, complain_of_unreadable, json, print};
 
-pub(super) fn replay(asked: &Replay) -> Judgement {
-    let suite = Suite::load(&asked.files);
+/// An error is what was refused before the work started.
+pub(super) fn replay(asked: &Replay) -> Result<Judgement, Judgement> {
+    refuse_missing(&asked.paths)?;
+    let suite = Suite::load(&asked.paths);
+    refuse_output(asked.out.as_deref(), &suite)?;
     complain_of_unreadable(&suite);
     let form = if asked.json { Form::Json } else { asked.form };
     let mut judgement = Judgement::AsExpected;
     let mut texts = Vec::new();
+    let mut failing = Vec::new();
     for (path, scenario) in suite.files() {
         let Ok(scenario) = scenario else {
             judgement = judgement.max(Judgement::Unreadable);
@@ -21,11 +26,15 @@ pub(super) fn replay(asked: &Replay) -> Judgement {
         for protocol in protocols(scenario, asked.protocol.as_deref()) {
             let judged = Judged::new(path, scenario, scenario::run(scenario, protocol));
             judgement = judgement.max(judged.judgement());
+            failing.extend(summary(&judged));
             texts.push(match form {
                 Form::Text => format!("{}{}\n", judged.run.trace, ending(&judged)),
                 Form::Json => json::replay(path, &judged),
             });
         }
+    }
+    if texts.is_empty() {
+        return Err(judgement);
     }
     let text = match form {
         Form::Text => texts.join("\n"),
@@ -35,7 +44,22 @@ pub(super) fn replay(asked: &Replay) -> Judgement {
         Some(out) => write(out, &text),
         None => print(&text),
     };
-    judgement.max(written)
+    for line in failing {
+        complain(&line);
+    }
+    Ok(judgement.max(written))
+}
+
+/// What a person has to look at after pages of traces: the first problem of a run in a line.
+fn summary(judged: &Judged) -> Option<String> {
+    let (first, more) = judged.problems.split_first()?;
+    let place = first.place();
+    let (protocol, expected, found) = (judged.run.protocol, &first.expected, &first.found);
+    let mut text = format!("{place} under {protocol}: expected {expected}, found {found}");
+    if !more.is_empty() {
+        text = format!("{text} (and {} more)", more.len());
+    }
+    Some(text)
 }
 
 /// The protocol that is asked for, or all of the head.
@@ -48,27 +72,42 @@ fn protocols(scenario: &Scenario, asked: Option<&str>) -> Vec<&'static dyn Proto
     protocols.collect()
 }
 
-/// The ending of a run in a line.
+/// The ending of a run in a line, with all that makes it less than that ending.
 fn ending(judged: &Judged) -> String {
     let run = &judged.run;
-    if let Some(stale) = run.stale.first().filter(|_| run.is_stale()) {
-        return format!("stale: line {} cannot happen under {CURRENT}", stale.line);
+    let mut text = if run.is_stale() { format!("stale under {CURRENT}") } else { ended(judged) };
+    if let Some(lines) = lines(run.failures.iter().map(|failure| failure.line)) {
+        let what = if run.failures.len() == 1 { "an expectation is" } else { "expectations are" };
+        text = format!("{text}, but {what} false: {lines}");
     }
+    if let Some(lines) = lines(run.stale.iter().map(|stale| stale.line)) {
+        let what = if run.stale.len() == 1 { "a command" } else { "commands" };
+        text = format!("{text}; {what} cannot happen: {lines}");
+    }
+    text
+}
+
+fn ended(judged: &Judged) -> String {
+    let run = &judged.run;
     let ended = match &run.ended {
         Ended::Holds => "holds".to_owned(),
         Ended::Breaks { violation, .. } => format!("breaks {}", violation.property),
     };
     let is_expected = run.expected.is_some_and(|expected| expected.to_string() == ended);
-    let mut text = match run.expected {
+    match run.expected {
         Some(_) if is_expected && judged.holds() => ended,
         Some(_) if is_expected => format!("{ended} as expected"),
         Some(expected) => format!("{ended}, expected {expected}"),
         None => format!("{ended}; the head says nothing of {}", run.protocol),
-    };
-    if !run.failures.is_empty() {
-        let lines = run.failures.iter().map(|failure| failure.line.to_string());
-        let lines: Vec<String> = lines.collect();
-        text = format!("{text}; false expectations in lines {}", lines.join(", "));
     }
-    text
+}
+
+/// `line 6`, `lines 6, 8`; none if there is none.
+fn lines(numbers: impl Iterator<Item = usize>) -> Option<String> {
+    let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
+    match numbers.as_slice() {
+        [] => None,
+        [one] => Some(format!("line {one}")),
+        [..] => Some(format!("lines {}", numbers.join(", "))),
+    }
 }

@@ -9,7 +9,8 @@ use handover_sim::scenario::CURRENT;
 use handover_sim::suite::Judgement;
 use handover_sim::variants::Current;
 
-use super::{complain, replay_command, write};
+use super::files::write;
+use super::{complain, replay_command};
 
 /// What became of the walks, in the order of their seeds.
 #[derive(Debug, Default)]

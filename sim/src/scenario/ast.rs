@@ -1,7 +1,7 @@
 //! What a scenario says, as values: names and numbers as they were written, no type of the world.
 
 use super::{
-    BuildState, CancelThen, DeadlineOutcome, EndAction, Gate, HostState, Property, Remark,
+    BuildState, CancelThen, DeadlineOutcome, EndAction, Gate, HostState, Property, Refusal, Remark,
     Standing, Term, VerdictState,
 };
 
@@ -252,7 +252,7 @@ pub enum Fact {
     /// `said HOST STANDING [GRANT]`
     Said { host: HostRef, standing: Standing, grant: Option<Grant> },
     /// `refused REFUSAL`
-    Refused { refusal: String },
+    Refused { refusal: Refusal },
     /// `answered REMARK`
     Answered { remark: Remark },
     /// `building HOST yes|no`

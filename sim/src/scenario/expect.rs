@@ -7,7 +7,7 @@ use handover_core::{
 
 use super::events::find;
 use super::{
-    BuildState, EndAction, Fact as Expected, Gate, HoldFact, HostRef, HostState,
+    BuildState, EndAction, Fact as Expected, Gate, HoldFact, HostRef, HostState, Keyword as _,
     Standing as StandingWord, VerdictState,
 };
 use crate::world::{Fact, Life, Process, World};
@@ -54,7 +54,7 @@ pub(super) fn found(world: &World, last: &[Fact], expected: &Expected) -> Result
             });
             same(is, || found.map_or_else(|| "it has said nothing".into(), |s| s.to_string()))
         }
-        Expected::Refused { refusal } => was_refused(last, refusal),
+        Expected::Refused { refusal } => was_refused(last, refusal.word()),
         Expected::Answered { remark } => was_answered(last, &remark.to_string()),
         Expected::Building { host, yes } => {
             let builds = process(world, host)?.builds.keys().any(RealWork::is_granted);
@@ -66,7 +66,11 @@ pub(super) fn found(world: &World, last: &[Fact], expected: &Expected) -> Result
             let builds = |process: &Process| process.builds.keys().any(RealWork::is_granted);
             let builders = world.processes().filter(|(_, process)| builds(process));
             let found: Vec<String> = builders.map(|(who, _)| world.label(who)).collect();
-            same(found.len() == *count as usize, || format!("{} build: {found:?}", found.len()))
+            same(found.len() == *count as usize, || match found.as_slice() {
+                [] => "nobody builds".into(),
+                [one] => format!("1 builds: {one}"),
+                [..] => format!("{} build: {}", found.len(), found.join(", ")),
+            })
         }
         Expected::Offers { count } => {
             let found = world.committed().next_grant().0 - 1;
@@ -214,7 +218,11 @@ fn is_build(
     };
     let made = entry.map_or(0, |entry| entry.attempts);
     same(found == state && attempts.is_none_or(|wanted| wanted == made), || {
-        format!("it is {found} after {made} attempts")
+        if found == BuildState::None {
+            return "the ledger does not know it".into();
+        }
+        let attempts = if made == 1 { "attempt" } else { "attempts" };
+        format!("it is {found} after {made} {attempts}")
     })
 }
 

@@ -188,6 +188,44 @@ keywords! {
         UnknownChunk = "UnknownChunk",
     }
 
+    /// Why an input, a view or a request changed nothing.
+    Refusal {
+        /// The host was declared gone.
+        Gone = "Gone",
+        /// A word at least as new has been folded.
+        Outdated = "Outdated",
+        /// A version never changes within an incarnation.
+        VersionChanged = "VersionChanged",
+        /// No correct host says this.
+        Impossible = "Impossible",
+        /// The hold or the verdict has another grant, or there is none.
+        StaleGrant = "StaleGrant",
+        /// The host was declared gone before.
+        AlreadyGone = "AlreadyGone",
+        /// The verdict is an approval, which never goes.
+        NotFailed = "NotFailed",
+        /// The hold was accepted: it does not lapse.
+        AlreadyStarted = "AlreadyStarted",
+        /// Nobody else could be offered the job.
+        NobodyElse = "NobodyElse",
+        /// An operator has asked for its end before.
+        AlreadyCancelling = "AlreadyCancelling",
+        /// A view at least as new is held.
+        OldView = "OldView",
+        /// The view is for another host or another life.
+        NotMine = "NotMine",
+        /// The record has a format that is not known here.
+        NewerFormat = "NewerFormat",
+        /// No build of this grant is in this phase.
+        NoSuchBuild = "NoSuchBuild",
+        /// Only who was declared gone comes back.
+        NotExpelled = "NotExpelled",
+        /// The incarnation has to be above the highest that is known.
+        IncarnationReused = "IncarnationReused",
+        /// The executor of a host refused what its user asked for.
+        Declined = "Declined",
+    }
+
     /// What the ledger says of a build (rule Ex1).
     BuildState {
         /// The ledger does not know it.
@@ -202,5 +240,69 @@ keywords! {
         Failed = "failed",
         /// Ended by the operator.
         Cancelled = "cancelled",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use handover_core::{
+        CandidateRefusal as Candidate, Incarnation, Refusal as Record, Revision, Seq,
+    };
+
+    use super::*;
+
+    /// A refusal of core that is added does not compile here until it is in the list below.
+    const fn is_listed(record: &Record, candidate: &Candidate) {
+        match record {
+            Record::Gone
+            | Record::Outdated { .. }
+            | Record::VersionChanged { .. }
+            | Record::Impossible
+            | Record::StaleGrant { .. }
+            | Record::AlreadyGone
+            | Record::NotFailed
+            | Record::AlreadyStarted
+            | Record::NobodyElse
+            | Record::AlreadyCancelling => {}
+        }
+        match candidate {
+            Candidate::OldView { .. }
+            | Candidate::NotMine
+            | Candidate::NewerFormat { .. }
+            | Candidate::NoSuchBuild
+            | Candidate::NotExpelled
+            | Candidate::IncarnationReused { .. } => {}
+        }
+    }
+
+    #[test]
+    fn the_refusals_of_the_language_are_those_of_core_and_what_an_executor_declines() {
+        let record = [
+            Record::Gone,
+            Record::Outdated { seen: Seq(1) },
+            Record::VersionChanged { known: "v1".into() },
+            Record::Impossible,
+            Record::StaleGrant { found: None },
+            Record::AlreadyGone,
+            Record::NotFailed,
+            Record::AlreadyStarted,
+            Record::NobodyElse,
+            Record::AlreadyCancelling,
+        ];
+        let candidate = [
+            Candidate::OldView { held: Revision(1) },
+            Candidate::NotMine,
+            Candidate::NewerFormat { found: 2 },
+            Candidate::NoSuchBuild,
+            Candidate::NotExpelled,
+            Candidate::IncarnationReused { above: Incarnation(1) },
+        ];
+        is_listed(&record[0], &candidate[0]);
+        let names = record.iter().map(Record::name).chain(candidate.iter().map(Candidate::name));
+        let of_core: BTreeSet<&str> = names.chain(["Declined"]).collect();
+        let words: BTreeSet<&str> = Refusal::ALL.iter().map(|refusal| refusal.word()).collect();
+        assert_eq!(words, of_core);
     }
 }

@@ -32,8 +32,8 @@ pub use ast::{
 pub use diagnostic::{Diagnostic, LoadError, ParseError};
 pub use events::{NoEvent, command_of, event_of};
 pub use keywords::{
-    BuildState, CancelThen, DeadlineOutcome, EndAction, Gate, HostState, Keyword, Property, Remark,
-    Standing, Term, VerdictState,
+    BuildState, CancelThen, DeadlineOutcome, EndAction, Gate, HostState, Keyword, Property,
+    Refusal, Remark, Standing, Term, VerdictState,
 };
 pub use line::{Content, Line, Span};
 pub use run::{Ended, Failure, Run, Stale, run};

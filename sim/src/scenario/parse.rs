@@ -234,7 +234,8 @@ impl<'a> Reader<'a> {
         self.commands += 1;
         if self.commands > COMMANDS_MAX {
             let found = format!("more than {COMMANDS_MAX} commands");
-            return self.report(raw, raw.problem(found, format!("at most {COMMANDS_MAX}")));
+            return self
+                .report(raw, raw.problem(found, format!("at most {COMMANDS_MAX} commands")));
         }
         match read_line(raw, &self.names, vocabulary::verb) {
             Ok(command) => self.keep(raw, Content::Command(command), raw.parts().1),

@@ -67,7 +67,7 @@ impl<'a> Raw<'a> {
 
     pub(super) fn too_long(self) -> Problem {
         let found = format!("a line of {} characters", self.text.chars().count());
-        let mut problem = self.problem(found, format!("at most {LINE_CHARS_MAX}"));
+        let mut problem = self.problem(found, format!("at most {LINE_CHARS_MAX} characters"));
         // The whole line would be a mark of hundreds of columns.
         problem.span.end = problem.span.start;
         problem
@@ -119,9 +119,11 @@ impl<'a> Source<'a> {
             for raw in head().filter(of_pass) {
                 match read_line(*raw, &names, vocabulary::header) {
                     Ok(Header::Hosts(hosts)) => {
+                        names.versions.extend(hosts.iter().map(|host| host.version.clone()));
                         names.booted.extend(hosts.into_iter().map(|host| host.name));
                     }
                     Ok(Header::Idle(hosts)) => {
+                        names.versions.extend(hosts.iter().map(|host| host.version.clone()));
                         names.idle.extend(hosts.into_iter().map(|host| host.name));
                     }
                     Ok(Header::Arbiters(arbiters)) => names.two_arbiters = arbiters == 2,
@@ -143,9 +145,18 @@ impl<'a> Source<'a> {
                 }
             }
         }
+        names.versions.extend(self.lines.iter().filter_map(|raw| booted_version(*raw)));
         names.complete &= !names.booted.is_empty();
         names
     }
+}
+
+/// The version of `boot HOST:VERSION` and `overlap HOST:VERSION`.
+fn booted_version(raw: Raw<'_>) -> Option<String> {
+    let mut words = raw.parts().0.split_whitespace();
+    words.next().filter(|verb| ["boot", "overlap"].contains(verb))?;
+    let (_, version) = words.next()?.split_once(':')?;
+    Some(version.to_owned())
 }
 
 /// Reads a line whose first word `find` knows, down to its last word.

@@ -14,7 +14,9 @@ pub(super) struct Names<'a> {
     pub(super) booted: BTreeSet<String>,
     /// The hosts of `idle`.
     pub(super) idle: BTreeSet<String>,
-    /// Whether the two are all there is: false where their lines cannot be read, so that one
+    /// The versions of `hosts` and `idle`, and those that a boot of the file brings.
+    pub(super) versions: BTreeSet<String>,
+    /// Whether these are all there is: false where their lines cannot be read, so that one
     /// mistake there is not reported again at each command.
     pub(super) complete: bool,
     /// Whether `record2` exists.
@@ -259,9 +261,20 @@ impl<'a> Words<'a> {
         self.list(|words| words.chunk())
     }
 
-    /// A version.
+    /// A version that some host runs at some time.
     pub(super) fn version(&mut self) -> Result<String, Problem> {
-        self.take("a version, as `v1`")?.version()
+        let known = &self.names.versions;
+        let words: Vec<&str> = known.iter().map(String::as_str).collect();
+        let valid = match words.as_slice() {
+            [] => "a version, as `v1`".to_owned(),
+            [..] => format!("a version: {}", list(&words)),
+        };
+        let token = self.take(&valid)?;
+        let version = token.version()?;
+        if !self.names.complete || known.contains(&version) {
+            return Ok(version);
+        }
+        Err(token.problem(valid).near(words).note("no host of this file ever runs it"))
     }
 
     /// Whatever `item` takes, up to the end of the line; nothing twice.

@@ -1,6 +1,6 @@
 //! What `expect` can say.
 
-use super::super::token::{Problem, is_name};
+use super::super::token::Problem;
 use super::super::words::Words;
 use super::super::{EndAction, Fact, Grant, HoldFact, HostRef, Standing, limits};
 use super::{Section, Word, word};
@@ -36,16 +36,9 @@ const RECORD: &[Word<Fact>] = &[
     ),
     word(
         "refused REFUSAL",
-        "The last input was refused with this reason.",
+        "The last input, view or request was refused with this reason.",
         "refused StaleGrant",
-        |words| {
-            let valid = "a refusal, as `StaleGrant`";
-            let token = words.take(valid)?;
-            if !is_name(&token.text.to_lowercase()) || token.text.contains(['-', '_']) {
-                return Err(token.problem(valid));
-            }
-            Ok(Fact::Refused { refusal: token.text.to_owned() })
-        },
+        |words| Ok(Fact::Refused { refusal: words.keyword()? }),
     ),
     word(
         "answered StaleGrant|NotHolder|UnknownChunk",
@@ -115,11 +108,15 @@ const EXECUTORS: &[Word<Fact>] = &[
         },
     ),
     word(
-        "draining HOST yes|no [then nothing|restart|stop]",
+        "draining HOST no|yes [then nothing|restart|stop]",
         "Whether a drain is declared, and what follows it.",
         "draining b yes then restart",
         |words| {
             let (host, yes) = (words.host()?, words.yes()?);
+            if let (false, Some(then)) = (yes, words.peek().filter(|word| word.text == "then")) {
+                let note = "what follows a drain can be asked only of one that is declared";
+                return Err(then.problem("the end of the line").note(note));
+            }
             let then: Option<EndAction> =
                 words.accept("then").then(|| words.keyword()).transpose()?;
             Ok(Fact::Draining { host, yes, then })

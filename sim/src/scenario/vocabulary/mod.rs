@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 
 use super::token::Problem;
 use super::words::Words;
-use super::{Command, Fact, Header, Keyword as _, Property};
+use super::{Command, Fact, Header, Keyword as _, Property, Refusal};
 
 /// What the reference and the messages say of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +73,9 @@ pub fn markdown() -> String {
     write_sections(&mut text, verbs::SECTIONS);
     text.push_str("\n## Facts\n\nWhat `expect` and `expect under VARIANT` can say.\n");
     write_sections(&mut text, facts::SECTIONS);
+    text.push_str("\nThe refusals are ");
+    let refusals: Vec<&str> = Refusal::ALL.iter().map(|refusal| refusal.word()).collect();
+    let _ = writeln!(text, "`{}`.", refusals.join("`, `"));
     text
 }
 

@@ -1,0 +1,89 @@
+//! The files that a command is given: inputs that have to be there, outputs that must not be lost.
+//!
+//! All of it is asked before the work starts, for an hour of walks is no price for a slip of the
+//! finger; and an output is opened only when there is something to write.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use handover_sim::suite::{Judgement, Suite};
+
+use super::complain;
+
+/// Says of each input that is not there that it is not, once.
+pub(super) fn refuse_missing(paths: &[PathBuf]) -> Result<(), Judgement> {
+    let mut named: Vec<&PathBuf> = Vec::new();
+    for path in paths {
+        let Err(error) = fs::metadata(path) else {
+            continue;
+        };
+        if !named.contains(&path) {
+            complain(&format!("error: {}: {error}", path.display()));
+            named.push(path);
+        }
+    }
+    if named.is_empty() { Ok(()) } else { Err(Judgement::Unreadable) }
+}
+
+/// Refuses an output that is one of the inputs, or that cannot be written. Nothing is changed.
+pub(super) fn refuse_output(output: Option<&Path>, inputs: &Suite) -> Result<(), Judgement> {
+    let Some(output) = output else {
+        return Ok(());
+    };
+    if inputs.files().any(|(input, _)| is_same(input, output)) {
+        complain(&format!(
+            "error: {} is read by this command, so it cannot be its output\n\
+             help: name another file",
+            output.display()
+        ));
+        return Err(Judgement::Unreadable);
+    }
+    probe(output).map_err(|error| cannot_be_written(output, &error))
+}
+
+/// Refuses a folder that is none.
+pub(super) fn refuse_folder(folder: &Path) -> Result<(), Judgement> {
+    match fs::metadata(folder) {
+        Ok(found) if found.is_dir() => Ok(()),
+        Ok(_) => Err(cannot_be_written(folder, &io::ErrorKind::NotADirectory.into())),
+        Err(error) => Err(cannot_be_written(folder, &error)),
+    }
+}
+
+/// Writes results to a file.
+pub(super) fn write(path: &Path, text: &str) -> Judgement {
+    match fs::write(path, text) {
+        Ok(()) => Judgement::AsExpected,
+        Err(error) => cannot_be_written(path, &error),
+    }
+}
+
+fn cannot_be_written(path: &Path, error: &io::Error) -> Judgement {
+    complain(&format!("error: {} cannot be written: {error}", path.display()));
+    Judgement::Unreadable
+}
+
+/// One file under two names?
+fn is_same(one: &Path, other: &Path) -> bool {
+    match (fs::canonicalize(one), fs::canonicalize(other)) {
+        (Ok(one), Ok(other)) => one == other,
+        (Ok(_) | Err(_), Err(_)) | (Err(_), Ok(_)) => false,
+    }
+}
+
+/// Can this be written? A file that is there keeps what is in it; one that is not is not there
+/// afterwards either. A pipe or a device is not asked, since to open it already does something.
+fn probe(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        Ok(found) if found.is_file() => OpenOptions::new().append(true).open(path).map(drop),
+        Ok(_) => Ok(()),
+        // A link that leads nowhere yet: writing makes its target.
+        Err(_) if path.is_symlink() => Ok(()),
+        Err(_) => {
+            File::create_new(path)?;
+            fs::remove_file(path)
+        }
+    }
+}
