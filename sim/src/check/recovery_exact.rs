@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_success_without_artifacts_breaks_it() {
-        let world = crate::check::testing::queueing(&["l1"]);
+        let world = queueing(&["l1"]);
         let mut made = Made::still(&world);
         let (kind, work) = (StepKind::StoreEntry, Some(local("l1")));
         let wrote = Some("succeeded");

@@ -12,7 +12,8 @@ use handover_sim::suite::Judgement;
 use handover_sim::variants;
 
 use super::cli::Explore;
-use super::{complain, json, print, progress, replay_command, write};
+use super::files::write;
+use super::{complain, json, print, progress, replay_command};
 
 /// What an exploration has come to.
 #[derive(Debug)]

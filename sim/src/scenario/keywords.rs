@@ -216,6 +216,8 @@ keywords! {
         NotMine = "NotMine",
         /// The record has a format that is not known here.
         NewerFormat = "NewerFormat",
+        /// The record was replaced by another.
+        Replaced = "Replaced",
         /// No build of this grant is in this phase.
         NoSuchBuild = "NoSuchBuild",
         /// Only who was declared gone comes back.
@@ -271,6 +273,7 @@ mod tests {
             Candidate::OldView { .. }
             | Candidate::NotMine
             | Candidate::NewerFormat { .. }
+            | Candidate::Replaced
             | Candidate::NoSuchBuild
             | Candidate::NotExpelled
             | Candidate::IncarnationReused { .. } => {}
@@ -295,6 +298,7 @@ mod tests {
             Candidate::OldView { held: Revision(1) },
             Candidate::NotMine,
             Candidate::NewerFormat { found: 2 },
+            Candidate::Replaced,
             Candidate::NoSuchBuild,
             Candidate::NotExpelled,
             Candidate::IncarnationReused { above: Incarnation(1) },
