@@ -556,3 +556,31 @@ fn what_an_expectation_found_is_told_in_words() {
         assert_has(&ran.stdout, &[&format!("    NO: {found}\n")]);
     }
 }
+
+#[test]
+fn control_characters_of_a_file_reach_no_terminal() {
+    let text = GOOD.replace("of a version", "of a \u{1b}[31mversion");
+    let text = text.replace("rest\n", "# a\u{7}b\nrest # c\u{1b}d\nfail b e\u{1b}f\n");
+    let text = text.replace("gate c open", "verdict v1 failed");
+    let folder = folder(&[("x.scenario", &text)]);
+    for arguments in [&["replay", "x.scenario"][..], &["-vvv", "check", "x.scenario"]] {
+        let ran = program(folder.path(), arguments);
+        let told = [ran.stdout.as_str(), &ran.stderr].concat();
+        let control = told.chars().find(|c| c.is_control() && *c != '\n');
+        assert_eq!(control, None, "{told}");
+    }
+    let ran = program(folder.path(), &["replay", "x.scenario"]);
+    assert_has(&ran.stdout, &["# Two hosts of a \\u{1b}[31mversion\n", "# c\\u{1b}d\n"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_no_regular_file_is_refused_and_not_waited_for() {
+    let folder = folder(&[("good.scenario", GOOD)]);
+    std::os::unix::fs::symlink("/dev/zero", folder.path().join("x.scenario")).expect("it is new");
+    for arguments in [&["check", "."][..], &["replay", "x.scenario"]] {
+        let ran = program(folder.path(), arguments);
+        assert_eq!(ran.code, 2, "{}", ran.stderr);
+        assert_has(&ran.stderr, &["x.scenario: this is no regular file"]);
+    }
+}

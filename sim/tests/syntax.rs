@@ -377,6 +377,7 @@ fn what_is_no_scenario_is_refused_in_one_sentence() {
     assert_eq!((diagnostic.line, diagnostic.column), (2, 3));
     assert_eq!(diagnostic.found, "a byte 0xff at offset 6: this is no text");
     assert!(error.to_string().contains("x:2:3"), "{error}");
+    assert!(!error.to_string().contains('|'), "no line is shown: {error}");
 }
 
 #[test]
@@ -387,6 +388,11 @@ fn the_limits_are_met_exactly() {
     good(&body(&"rest\n".repeat(limits::COMMANDS_MAX)));
     let many = body(&"rest\n".repeat(limits::COMMANDS_MAX + 9));
     assert_eq!(mistakes(&many), ["10007:1 more than 10000 commands / -"]);
+    let builds = |count: usize| -> String {
+        body(&(0..count).map(|index| format!("submit b x{index}\n")).collect::<String>())
+    };
+    good(&builds(limits::BUILDS_MAX));
+    assert_eq!(mistakes(&builds(limits::BUILDS_MAX + 9)), ["507:1 more than 500 builds / -"]);
     let hosts = |count: usize| {
         let names: Vec<String> = (0..count).map(|index| format!("b{index}:v1")).collect();
         format!("# T\nhosts {}\nunder current holds\n", names.join(" "))

@@ -4,6 +4,8 @@
 //! It leaves the queue only by being admitted or cancelled, what is new goes behind it, and no row
 //! of the book is lost but those of work under a grant. Carried by Ex1, Ex4 and Ex6.
 
+use std::collections::BTreeMap;
+
 use handover_core::executor::{Queued, Stage};
 use handover_core::{BuildState, Waiter, Work};
 
@@ -62,16 +64,13 @@ fn disturbed_queue(before: &Process, after: &Process) -> Option<String> {
     if old.is_empty() && new.is_empty() {
         return None;
     }
-    let same = |queue: &'_ [Queued], waiter: &Waiter| {
-        let mut queue = queue.iter();
-        queue.find(|queued| queued.waiter == *waiter).cloned()
-    };
+    let (waited, waits) = (by_waiter(&old), by_waiter(&new));
     for queued in &old {
         let Waiter::Build(build) = &queued.waiter else {
             continue;
         };
         let work = Work::Local(build.clone());
-        let Some(now) = same(&new, &queued.waiter) else {
+        let Some(now) = waits.get(&queued.waiter) else {
             if leaves_well(after, &work) {
                 continue;
             }
@@ -83,8 +82,8 @@ fn disturbed_queue(before: &Process, after: &Process) -> Option<String> {
     }
     let last = old.iter().map(|queued| queued.place).max();
     for queued in &new {
-        let waits = same(&old, &queued.waiter).is_some();
-        if !waits && is_new(before, &queued.waiter) && Some(queued.place) <= last {
+        let waited = waited.contains_key(&queued.waiter);
+        if !waited && is_new(before, &queued.waiter) && Some(queued.place) <= last {
             return Some(format!("{} is new and stands before others", name(&queued.waiter)));
         }
         if queued.parked && !is.is_draining() {
@@ -92,6 +91,11 @@ fn disturbed_queue(before: &Process, after: &Process) -> Option<String> {
         }
     }
     None
+}
+
+/// A queue to look into: hundreds may wait, and all are looked up in each step.
+fn by_waiter(queue: &[Queued]) -> BTreeMap<&Waiter, &Queued> {
+    queue.iter().map(|queued| (&queued.waiter, queued)).collect()
 }
 
 /// A slot goes to the first of those who wait for one of their own, after a boot too.

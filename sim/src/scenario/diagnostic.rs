@@ -4,7 +4,7 @@ use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use annotate_snippets::{Annotation, AnnotationKind, Level, Origin, Renderer, Snippet};
 
 use super::limits::DIAGNOSTICS_MAX;
 
@@ -100,12 +100,14 @@ impl ParseError {
 
 impl Diagnostic {
     fn render(&self, name: &str, renderer: &Renderer) -> String {
-        let label = self.nearest.as_ref().map(|word| format!("did you mean `{word}`?"));
-        let mark = AnnotationKind::Primary.span(self.span.clone()).label(label);
-        let snippet =
-            Snippet::source(self.text.as_str()).line_start(self.line).path(name).annotation(mark);
         let title = format!("found {}", self.found);
-        let mut group = Level::ERROR.primary_title(title).element(snippet);
+        let group = Level::ERROR.primary_title(title);
+        let mut group = if self.text.trim().is_empty() {
+            // There is nothing to show, and an empty line would only look like a fault of ours.
+            group.element(Origin::path(name).line(self.line).char_column(self.column))
+        } else {
+            group.element(self.snippet(name))
+        };
         group = group.element(Level::HELP.message(wrap(&format!("valid here: {}", self.valid))));
         if let Some(note) = &self.note {
             group = group.element(Level::NOTE.message(wrap(note)));
@@ -114,6 +116,13 @@ impl Diagnostic {
             group = group.element(Level::NOTE.message(wrap(&format!("the form is `{form}`"))));
         }
         renderer.render(&[group])
+    }
+
+    /// The line with a mark below what is to blame.
+    fn snippet<'a>(&'a self, name: &'a str) -> Snippet<'a, Annotation<'a>> {
+        let label = self.nearest.as_ref().map(|word| format!("did you mean `{word}`?"));
+        let mark = AnnotationKind::Primary.span(self.span.clone()).label(label);
+        Snippet::source(self.text.as_str()).line_start(self.line).path(name).annotation(mark)
     }
 }
 

@@ -38,6 +38,7 @@ pub use keywords::{
 pub use line::{Content, Line, Span};
 pub use run::{Ended, Failure, Run, Stale, run};
 pub use setup::{HostSetup, Setup};
+pub(crate) use token::escaped;
 pub use trace::{Entry, Trace};
 
 /// The protocol that ships. Every scenario says how it ends under it.
@@ -53,6 +54,8 @@ pub mod limits {
     pub const LINE_CHARS_MAX: usize = 500;
     /// Commands of a scenario.
     pub const COMMANDS_MAX: usize = 10_000;
+    /// Builds that a scenario submits. Each step looks at all of them, so a run costs the square.
+    pub const BUILDS_MAX: usize = 500;
     /// Diagnostics of one report; what follows is counted as "more".
     pub const DIAGNOSTICS_MAX: usize = 20;
     /// Hosts of a scenario, those not booted at the start included.

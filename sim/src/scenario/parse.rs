@@ -1,16 +1,17 @@
 //! From text to scenario. One mistake does not hide the next: reading goes on at the next line.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use super::limits::{COMMANDS_MAX, DIAGNOSTICS_MAX, FILE_BYTES_MAX, LINE_CHARS_MAX};
+use super::limits::{BUILDS_MAX, COMMANDS_MAX, DIAGNOSTICS_MAX, FILE_BYTES_MAX};
 use super::source::{Raw, Source, read_line};
 use super::token::{Problem, Token, list};
 use super::words::Names;
 use super::{
-    CURRENT, Content, Diagnostic, Header, Line, LoadError, ParseError, Scenario, vocabulary,
+    CURRENT, Command, Content, Diagnostic, Header, Line, LoadError, ParseError, Scenario,
+    vocabulary,
 };
 
 impl Scenario {
@@ -44,7 +45,7 @@ impl Scenario {
         }
     }
 
-    /// Reads the file at `path`, never more than [`FILE_BYTES_MAX`] of it.
+    /// Reads the regular file at `path`, never more than [`FILE_BYTES_MAX`] of it.
     ///
     /// # Errors
     /// What the system says of the file, or its mistakes.
@@ -58,6 +59,11 @@ impl Scenario {
 }
 
 fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
+    // To open a pipe would wait for its writer, perhaps for ever.
+    if !fs::metadata(path)?.is_file() {
+        let what = "this is no regular file, and a pipe or a device is not read";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+    }
     let mut bytes = vec![];
     // One byte more than allowed shows that the file is too long.
     let bound = u64::try_from(FILE_BYTES_MAX + 1).expect("the bound is small");
@@ -84,13 +90,11 @@ fn binary(name: &str, bytes: &[u8], at: usize, found: &str) -> ParseError {
 }
 
 fn whole_file(line: usize, column: usize, found: String, valid: &str) -> Diagnostic {
-    // The mark needs something to stand under; the column counts it.
-    let text = " ".repeat(column.min(LINE_CHARS_MAX) - 1);
     Diagnostic {
         line,
         column,
-        span: text.len()..text.len(),
-        text,
+        span: 0..0,
+        text: String::new(),
         found,
         valid: valid.to_owned(),
         nearest: None,
@@ -118,6 +122,7 @@ struct Reader<'a> {
     title: String,
     lines: Vec<Line>,
     commands: usize,
+    builds: usize,
     /// The line of each header so far, by its word, of `under` by word and variant.
     headers: BTreeMap<String, usize>,
     /// The words of the headers that could not be read; they are not missing as well.
@@ -133,6 +138,7 @@ impl<'a> Reader<'a> {
             title: String::new(),
             lines: vec![],
             commands: 0,
+            builds: 0,
             headers: BTreeMap::new(),
             broken: BTreeSet::new(),
             diagnostics: vec![],
@@ -238,7 +244,14 @@ impl<'a> Reader<'a> {
                 .report(raw, raw.problem(found, format!("at most {COMMANDS_MAX} commands")));
         }
         match read_line(raw, &self.names, vocabulary::verb) {
-            Ok(command) => self.keep(raw, Content::Command(command), raw.parts().1),
+            Ok(command) => {
+                self.builds += usize::from(matches!(command, Command::Submit { .. }));
+                if self.builds == BUILDS_MAX + 1 {
+                    let found = format!("more than {BUILDS_MAX} builds");
+                    self.report(raw, raw.problem(found, format!("at most {BUILDS_MAX} builds")));
+                }
+                self.keep(raw, Content::Command(command), raw.parts().1);
+            }
             Err(problem) => self.report(raw, problem),
         }
     }

@@ -145,17 +145,24 @@ const LONGEST_NEAR: usize = 40;
 
 /// `text` as a message shows it: control characters escaped, and not all of a long one.
 fn quote(text: &str) -> String {
-    let shown: String = text
-        .chars()
-        .take(LONGEST_NEAR)
-        .flat_map(|c| {
-            let escape = c.is_control().then(|| c.escape_default());
-            let plain = (!c.is_control()).then_some(c);
-            escape.into_iter().flatten().chain(plain)
-        })
-        .collect();
+    let shown: String = text.chars().take(LONGEST_NEAR).collect();
+    let shown = escaped(&shown);
     let more = if text.chars().count() > LONGEST_NEAR { "..." } else { "" };
     format!("`{shown}{more}`")
+}
+
+/// `text` with its control characters escaped: what a file says in a title, a comment or a reason
+/// must not move the cursor of whoever reads of it.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
 }
 
 pub(super) fn number_range(what: &str, range: &RangeInclusive<u64>) -> String {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use handover_core::{Gate, Hold, HostId, Input, Record, Remark, View};
 
+use super::token::escaped;
 use crate::world::{ArbiterIndex, Fact, Lost, World};
 
 /// The story of one run.
@@ -42,14 +43,15 @@ impl Entry {
     }
 }
 
+/// Control characters of the file are escaped.
 impl fmt::Display for Trace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "# {}", self.title)?;
+        writeln!(f, "# {}", escaped(&self.title))?;
         writeln!(f, "protocol {}", self.protocol)?;
         for entry in &self.entries {
-            writeln!(f, "{}", entry.text)?;
+            writeln!(f, "{}", escaped(&entry.text))?;
             for consequence in &entry.consequences {
-                writeln!(f, "    {consequence}")?;
+                writeln!(f, "    {}", escaped(consequence))?;
             }
         }
         Ok(())

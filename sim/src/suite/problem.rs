@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::check::Property;
-use crate::scenario::{Ended, Ending, Header, LoadError, Run, Scenario};
+use crate::scenario::{Ended, Ending, Header, LoadError, Run, Scenario, escaped};
 
 /// What a check came to, from the best to the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,7 +33,8 @@ pub struct Problem {
     pub place: (Option<usize>, Option<usize>),
     /// How bad it is.
     pub judgement: Judgement,
-    /// What the file demands, or what would have been valid there.
+    /// What the file demands, or what would have been valid there. Control characters that come
+    /// from the file are escaped, here and below.
     pub expected: String,
     /// What was found.
     pub found: String,
@@ -82,13 +83,13 @@ impl Problem {
     /// What is not as the file says in a run. A run that is stale is not judged any further, for
     /// it has not come to its end.
     pub(super) fn of_run(path: &Path, scenario: &Scenario, run: &Run) -> Vec<Self> {
-        let problem = |line, judgement, expected, found| Self {
+        let problem = |line, judgement, expected: String, found: String| Self {
             path: path.to_owned(),
             protocol: Some(run.protocol),
             place: (line, None),
             judgement,
-            expected,
-            found,
+            expected: escaped(&expected),
+            found: escaped(&found),
         };
         let failures = run.failures.iter().map(|failure| {
             let (expected, found) = (failure.expected.clone(), failure.found.clone());
