@@ -234,7 +234,9 @@ mod tests {
         let arguments = [&["handover-sim"], arguments].concat();
         match Cli::parse_from(arguments).asked().0 {
             Command::Check(check) => check,
-            other @ (Command::Replay(_) | Command::Vocabulary(_)) => panic!("{other:?}"),
+            other @ (Command::Replay(_) | Command::Explore(_) | Command::Vocabulary(_)) => {
+                panic!("{other:?}")
+            }
         }
     }
 

@@ -61,6 +61,16 @@ fn is_told(walked: u64, walks: u64) -> bool {
     walked.is_multiple_of((walks / 10).clamp(LINE_WALKS_MIN, LINE_WALKS_MAX))
 }
 
+/// A line about something whose end is not known; it draws nothing where stderr is no terminal.
+pub(super) fn line() -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{spinner} {msg}  {elapsed}")
+        .expect("the template is well formed");
+    ProgressBar::new_spinner().with_style(style)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,14 +86,4 @@ mod tests {
         assert_eq!(told(300, 300), [100, 200, 300]);
         assert_eq!(told(u64::MAX, 20_000), [10_000, 20_000]);
     }
-}
-
-/// A line about something whose end is not known; it draws nothing where stderr is no terminal.
-pub(super) fn line() -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{spinner} {msg}  {elapsed}")
-        .expect("the template is well formed");
-    ProgressBar::new_spinner().with_style(style)
 }
