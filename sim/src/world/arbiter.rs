@@ -112,10 +112,19 @@ impl World {
                     return Err(refusal);
                 }
             };
+            let told = self.protocol().tells_first(&change);
+            if told {
+                let mut record = Record::clone(&self.arbiters[usize::from(index.0)].applied);
+                record.apply(&change).expect("it was folded on this record");
+                self.tell_all(index, &record, facts);
+            }
             if self.commit(index, &change, Some(&input), facts) {
                 return Ok(change.remark);
             }
             self.catch_up(index);
+            if told {
+                return Ok(change.remark);
+            }
         }
     }
 
@@ -184,7 +193,7 @@ impl World {
         self.take_applied(index, committed);
         self.arbiter_mut(index).unpublished = true;
         facts.push(Fact::Restarted { arbiter: index });
-        let settled = self.committed().settle(&self.oracle.suspects);
+        let settled = self.protocol().settle(self.committed(), &self.oracle.suspects);
         if let Some(change) = settled
             && !self.commit(index, &change, None, facts)
         {
