@@ -114,10 +114,10 @@ mod tests {
         assert_eq!(
             run(&script()),
             [
-                "1643c27ff9eb0c17f7bde55626c2e999",
-                "fb16546bf288e4bbf1c89c37ff5c10d0",
-                "f371f94c27775d3eecc4bd3cf1af6ebc",
-                "a5fdf7e6c909fb866537d5e7b142bd71"
+                "ca91ec3c9224a709c3bd474313360f4c",
+                "fd654593ff3798115cdc7d01247b39b6",
+                "13673a4522470e915e6165c6b5f38211",
+                "8fff42648baf440465e0324e7797ab02"
             ]
         );
     }

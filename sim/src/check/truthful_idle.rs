@@ -189,7 +189,8 @@ mod tests {
         let made = Made::by(&dead, boot);
         let booted = made.after.newest(&"a".into()).expect("it has booted");
         let booted = made.after.process(booted);
-        assert!(booted.host.is_drained(), "its drain lasts");
+        assert!(booted.host.executor().is_drained(), "its drain lasts");
+        assert!(!booted.host.is_drained(), "it does not end before its book is mended");
         let row = &booted.ledger.entries[&local("l")];
         assert_eq!(row.state, BuildState::Admitted, "the book is not mended yet");
         made.holds(PROPERTY);

@@ -31,7 +31,7 @@ impl Protocol for GuardedReport {
     }
 
     fn say(&self, saying: &Saying<'_>) -> Said {
-        let Saying { statement, process } = saying;
+        let Saying { statement, process, .. } = saying;
         let after_silence = statement.seq.0 == process.muted.0 + 1;
         match statement.standing {
             Standing::Finished { grant, .. } if grant > FIRST => Said::Kept { acknowledged: true },

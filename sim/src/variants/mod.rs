@@ -4,15 +4,49 @@
 //! the production machines at one seam, outside of the core, so that what is shown to fail is the
 //! code that ships less one rule.
 
+mod abandoned_before_stopped;
+mod accept_without_acknowledgement;
+mod accepted_waits;
+mod age_is_death;
+mod always_broken;
+mod approval_before_commit;
+mod approve_unsigned;
+mod cut_builds_pay;
+mod decide_when_queued;
 mod drain_after_release;
+mod drain_forgotten;
+mod ends_when_idle;
+mod finished_stays_down;
+mod free_at_start;
 mod guarded_report;
+mod ignore_revocation;
+mod latest_verdict;
+mod no_grants;
+mod no_seq;
+mod offer_in_a_later_fold;
+mod offer_to_a_draining_host;
+mod parked_for_ever;
+mod release_before_remove;
+mod remove_before_status;
+mod report_not_held;
+mod reservation_kept;
+mod reused_number_unnoticed;
 mod silent_on_approval;
 mod silent_stand_down;
+mod silent_when_approved;
+mod slot_released_at_cancel;
+mod stale_word_takes_offer_back;
+mod stay_gone;
+mod view_goes_back;
+mod word_buries_the_last_life;
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-use handover_core::{Change, ExecutorEffect, HostId, Input, Record, Refusal, Statement, View};
+use handover_core::{
+    Change, Effect, ExecutorEffect, Host, HostId, Input, Ledger, Phase, Record, Refusal, Statement,
+    View,
+};
 
 use crate::check::Property;
 use crate::world::Process;
@@ -25,7 +59,8 @@ pub trait Protocol: fmt::Debug + Sync {
     /// What it leaves out, in a line.
     fn summary(&self) -> &'static str;
 
-    /// The property that it breaks first; none for the right one.
+    /// The property that it breaks first; none for the right one, nor for a wrong one whose mistake
+    /// the other rules make up for.
     fn breaks(&self) -> Option<Property>;
 
     /// A statement on its way out of a host.
@@ -51,8 +86,43 @@ pub trait Protocol: fmt::Debug + Sync {
         record.fold(input, suspects)
     }
 
+    /// A restarted arbiter, before it publishes.
+    fn settle(&self, record: &Record, suspects: &BTreeSet<HostId>) -> Option<Change> {
+        record.settle(suspects)
+    }
+
+    /// Is this change told to the hosts before it is committed? Then a commit that is lost is never
+    /// made up for: who was told has no reason to say it again.
+    fn tells_first(&self, _change: &Change) -> bool {
+        false
+    }
+
+    /// The book that a boot finds.
+    fn recover(&self, ledger: Ledger) -> Ledger {
+        ledger
+    }
+
+    /// A host that has just taken an input, before its orders and its word are taken up; `from` is
+    /// what its candidate was in.
+    fn moved(&self, _process: &mut Process, _from: Phase) {}
+
+    /// Does this order of the core reach the driver?
+    fn heeds(&self, _order: &Effect) -> bool {
+        true
+    }
+
+    /// May the process end?
+    fn is_drained(&self, host: &Host) -> bool {
+        host.is_drained()
+    }
+
     /// An order of the executor that was just carried out.
     fn performed(&self, _process: &mut Process, _order: &ExecutorEffect) {}
+
+    /// What a host says on top of its own word once an order was carried out.
+    fn says_on_top(&self, _process: &Process, _order: &ExecutorEffect) -> Option<Statement> {
+        None
+    }
 
     /// An order that was put off in [`performed`](Self::performed), and is carried out now.
     fn perform_late(&self, _process: &mut Process) {}
@@ -65,6 +135,8 @@ pub struct Saying<'a> {
     pub statement: &'a Statement,
     /// Who says it.
     pub process: &'a Process,
+    /// What its candidate was in before it had this to say; of a repeat, what it is in.
+    pub from: Phase,
 }
 
 /// What becomes of a statement.
@@ -104,6 +176,37 @@ pub const PROTOCOLS: &[&dyn Protocol] = &[
     &silent_on_approval::SilentOnApproval,
     &guarded_report::GuardedReport,
     &drain_after_release::DrainAfterRelease,
+    &always_broken::AlwaysBroken,
+    &no_seq::NoSeq,
+    &decide_when_queued::DecideWhenQueued,
+    &offer_in_a_later_fold::OfferInALaterFold,
+    &report_not_held::ReportNotHeld,
+    &approve_unsigned::ApproveUnsigned,
+    &approval_before_commit::ApprovalBeforeCommit,
+    &accept_without_acknowledgement::AcceptWithoutAcknowledgement,
+    &stay_gone::StayGone,
+    &finished_stays_down::FinishedStaysDown,
+    &stale_word_takes_offer_back::StaleWordTakesOfferBack,
+    &no_grants::NoGrants,
+    &abandoned_before_stopped::AbandonedBeforeStopped,
+    &slot_released_at_cancel::SlotReleasedAtCancel,
+    &ignore_revocation::IgnoreRevocation,
+    &accepted_waits::AcceptedWaits,
+    &reservation_kept::ReservationKept,
+    &ends_when_idle::EndsWhenIdle,
+    &word_buries_the_last_life::WordBuriesTheLastLife,
+    &age_is_death::AgeIsDeath,
+    &latest_verdict::LatestVerdict,
+    &offer_to_a_draining_host::OfferToADrainingHost,
+    &free_at_start::FreeAtStart,
+    &drain_forgotten::DrainForgotten,
+    &cut_builds_pay::CutBuildsPay,
+    &parked_for_ever::ParkedForEver,
+    &release_before_remove::ReleaseBeforeRemove,
+    &remove_before_status::RemoveBeforeStatus,
+    &silent_when_approved::SilentWhenApproved,
+    &view_goes_back::ViewGoesBack,
+    &reused_number_unnoticed::ReusedNumberUnnoticed,
 ];
 
 /// The names of all wrong protocols.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use handover_core::{Change, Input, Record, Refusal, Remark, Revision};
+use handover_core::{ApplyError, Change, Input, Record, Refusal, Remark, Revision};
 use serde::{Serialize, Serializer};
 
 use super::{ArbiterIndex, Fact, Who, World};
@@ -62,7 +62,11 @@ impl Store {
     fn commit(&mut self, change: &Change) -> Result<(), Revision> {
         let record = Arc::make_mut(&mut self.committed);
         let found = record.revision();
-        record.apply(change).map_err(|_| found)?;
+        match record.apply(change) {
+            Ok(()) => {}
+            Err(ApplyError::Contradiction { .. }) => *record = written_anyhow(record, change),
+            Err(_) => return Err(found),
+        }
         self.changes.push_back(Arc::new(change.clone()));
         Ok(())
     }
@@ -72,6 +76,20 @@ impl Store {
             self.changes.pop_front();
         }
     }
+}
+
+/// A store writes the rows that it is given. Core refuses a change that no fold makes, so what a
+/// wrong protocol takes away from the record is taken away by hand.
+fn written_anyhow(record: &Record, change: &Change) -> Record {
+    let mut parts = record.to_parts();
+    for (version, verdict) in &change.verdicts {
+        if verdict.is_none() {
+            parts.verdicts.remove(version);
+        }
+    }
+    let mut bent = Record::from_parts(parts).expect("a record with fewer verdicts is a record");
+    bent.apply(change).expect("nothing else contradicts it");
+    bent
 }
 
 impl Arbiter {
@@ -113,10 +131,19 @@ impl World {
                     return Err(refusal);
                 }
             };
+            let told = self.protocol().tells_first(&change);
+            if told {
+                let mut record = Record::clone(&self.arbiters[usize::from(index.0)].applied);
+                record.apply(&change).expect("it was folded on this record");
+                self.tell_all(index, &record, facts);
+            }
             if self.commit(index, &change, Some(&input), facts) {
                 return Ok(change.remark);
             }
             self.catch_up(index);
+            if told {
+                return Ok(change.remark);
+            }
         }
     }
 
@@ -159,8 +186,9 @@ impl World {
     fn catch_up(&mut self, index: ArbiterIndex) {
         let mut record = Record::clone(&self.arbiters[usize::from(index.0)].applied);
         for change in &self.store.changes {
-            if change.expects == record.revision() {
-                record.apply(change).expect("the store's changes are in sequence");
+            // What a wrong protocol has written against the record is taken from the store below.
+            if change.expects == record.revision() && record.apply(change).is_err() {
+                break;
             }
         }
         let behind = record.revision() < self.committed().revision();
@@ -185,7 +213,7 @@ impl World {
         self.take_applied(index, committed);
         self.arbiter_mut(index).unpublished = true;
         facts.push(Fact::Restarted { arbiter: index });
-        let settled = self.committed().settle(&self.oracle.suspects);
+        let settled = self.protocol().settle(self.committed(), &self.oracle.suspects);
         if let Some(change) = settled
             && !self.commit(index, &change, None, facts)
         {

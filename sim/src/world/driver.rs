@@ -9,6 +9,7 @@ use handover_core::{
 };
 
 use super::{Fact, Life, Link, Place, Process, RealEnd, RunningBuild, Step, StepKind, Who, World};
+use crate::variants::Protocol;
 
 impl Step {
     /// The step that carries an order out; none where it is answered by an event of its own.
@@ -48,17 +49,23 @@ impl World {
         facts: &mut Vec<Fact>,
         input: impl FnOnce(&mut Host) -> T,
     ) -> T {
+        let protocol = self.protocol();
         let process = self.process_mut(who);
         let (phase, gate) = (process.phase(), process.host.gate());
         let answer = input(&mut process.host);
+        protocol.moved(process, phase);
         while let Some(effect) = process.host.poll_effect() {
             if let Effect::Alarm(alarm) = &effect {
                 facts.push(Fact::Alarm { who, text: format!("{alarm:?}") });
                 continue;
             }
+            if !protocol.heeds(&effect) {
+                continue;
+            }
             facts.push(Fact::Ordered { who, effect: Box::new(effect.clone()) });
             process.orders.push(effect);
         }
+        process.end_early(protocol);
         process.forget_void_orders();
         if process.phase() != phase {
             facts.push(Fact::Moved { who, from: phase, to: process.phase() });
@@ -67,7 +74,7 @@ impl World {
         if std::mem::discriminant(&now) != std::mem::discriminant(&gate) {
             facts.push(Fact::Gate { who, gate: now });
         }
-        self.say(who, facts);
+        self.say(who, phase, facts);
         answer
     }
 
@@ -87,6 +94,7 @@ impl World {
         let id = HostId { name: place.name.clone(), incarnation };
         let candidate = Candidate::new(id, version.clone(), place.priority);
         let settings = Settings::new(place.slots, place.pinned);
+        let ledger = ledger.map(|ledger| self.protocol().recover(ledger));
         let executor = match &ledger {
             Some(ledger) => Executor::recover(settings, version.clone(), ledger.clone())
                 .expect("the ledger was written by this executor"),
@@ -132,7 +140,7 @@ impl World {
                 process.artifacts.insert(work.clone());
             }
             ExecutorEffect::Drained { end, .. } => {
-                if !process.host.is_drained() {
+                if !protocol.is_drained(&process.host) {
                     // It was, when the order was given; since then it has spoken, or has work again.
                     self.answer(who, order, Acknowledgement::Failed, facts);
                     return;
@@ -155,8 +163,13 @@ impl World {
         if process.put_off.len() > put_off {
             facts.push(Fact::PutOff { who });
         }
+        if let Some(statement) = protocol.says_on_top(self.process(who), order) {
+            self.send(who, Arc::new(statement), facts);
+        }
         self.note_debt(who, order);
         self.stop_what_never_ran(who, order, facts);
+        // What a wrong protocol has told the host on top.
+        self.with_host(who, facts, |_| ());
     }
 
     /// Dr3.
@@ -335,6 +348,21 @@ impl Process {
         match hold.filter(|hold| hold.grant == grant).map(|hold| &hold.stage) {
             Some(handover_core::Stage::Started { plan }) => plan.clone(),
             Some(handover_core::Stage::Offered) | None => BTreeSet::new(),
+        }
+    }
+
+    /// A wrong protocol takes the host for drained before it is.
+    fn end_early(&mut self, protocol: &dyn Protocol) {
+        let early = protocol.is_drained(&self.host) && !self.host.is_drained();
+        let ordered =
+            |order: &Effect| matches!(order, Effect::Executor(ExecutorEffect::Drained { .. }));
+        if let Some(drain) = self.host.executor().active_drain()
+            && early
+            && drain.end != EndAction::Nothing
+            && !self.orders.iter().any(ordered)
+        {
+            let (end, drain) = (drain.end, drain.id.clone());
+            self.orders.push(Effect::Executor(ExecutorEffect::Drained { end, drain }));
         }
     }
 

@@ -263,7 +263,7 @@ impl Process {
     pub(super) fn has_late_step(&self) -> bool {
         self.put_off.iter().any(|order| {
             let ExecutorEffect::StoreDrain { drain: Some(drain) } = order else {
-                return true;
+                return false;
             };
             let build = drain.by.clone().map(Work::Local);
             build.is_none_or(|build| self.host.executor().stage(&build).is_none())

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use handover_core::{Revision, Statement, View};
+use handover_core::{Phase, Record, Revision, Statement, View};
 use serde::Serialize;
 
 use super::{ArbiterIndex, Direction, Fact, Lost, Who, Wire, World};
@@ -28,7 +28,7 @@ pub struct Link {
 
 impl World {
     /// Sends the present word of a host, if it has a new one.
-    pub(super) fn say(&mut self, who: Who, facts: &mut Vec<Fact>) {
+    pub(super) fn say(&mut self, who: Who, from: Phase, facts: &mut Vec<Fact>) {
         let process = self.process(who);
         let seq = process.host.candidate().seq();
         if seq == process.said {
@@ -37,7 +37,7 @@ impl World {
         let Some(statement) = process.host.statement() else {
             return;
         };
-        let said = self.protocol().say(&Saying { statement: &statement, process });
+        let said = self.protocol().say(&Saying { statement: &statement, process, from });
         facts.push(Fact::Said { who, statement: Arc::new(statement) });
         self.process_mut(who).said = seq;
         match said {
@@ -69,7 +69,7 @@ impl World {
         });
     }
 
-    fn send(&mut self, who: Who, statement: Arc<Statement>, facts: &mut Vec<Fact>) {
+    pub(super) fn send(&mut self, who: Who, statement: Arc<Statement>, facts: &mut Vec<Fact>) {
         if self.link(who).cut {
             facts.push(Fact::Lost { who, what: Lost::Statement(statement.seq) });
         } else {
@@ -81,6 +81,11 @@ impl World {
     pub(super) fn publish(&mut self, index: ArbiterIndex, facts: &mut Vec<Fact>) {
         let record = Arc::clone(&self.arbiter_mut(index).applied);
         self.arbiter_mut(index).unpublished = false;
+        self.tell_all(index, &record, facts);
+    }
+
+    /// Puts a record on the links, as each host sees it.
+    pub(super) fn tell_all(&mut self, index: ArbiterIndex, record: &Record, facts: &mut Vec<Fact>) {
         facts.push(Fact::Published { arbiter: index, revision: record.revision() });
         for i in 0..self.processes.len() {
             let who = Who::from(i);
@@ -135,7 +140,8 @@ impl World {
             Direction::ToRecord => {
                 let process = self.process(who);
                 let statement = process.host.statement().expect("enabled only with a word");
-                match self.protocol().say(&Saying { statement: &statement, process }) {
+                let from = process.phase();
+                match self.protocol().say(&Saying { statement: &statement, process, from }) {
                     Said::Sent(statement) => self.send(who, Arc::new(statement), facts),
                     Said::Kept { .. } => {
                         self.process_mut(who).muted = statement.seq;

@@ -1,0 +1,70 @@
+//! `abandoned-before-stopped`: the end of a build is said together with the order to stop it.
+//!
+//! The record hands the job on while the build still stops: two hosts build. It leaves out Ca4:
+//! nothing is said until the build has really stopped. Breaks `SingleBuilder`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use handover_core::{
+    Change, ExecutorEffect, HostId, Input, Outcome, Record, Refusal, Seq, Standing, Statement,
+    View, Work,
+};
+
+use super::{Property, Protocol};
+use crate::world::Process;
+
+#[derive(Debug)]
+pub(super) struct AbandonedBeforeStopped;
+
+impl Protocol for AbandonedBeforeStopped {
+    fn name(&self) -> &'static str {
+        "abandoned-before-stopped"
+    }
+
+    fn summary(&self) -> &'static str {
+        "a host says that its build was abandoned before it has stopped"
+    }
+
+    fn breaks(&self) -> Option<Property> {
+        Some(Property::SingleBuilder)
+    }
+
+    fn says_on_top(&self, process: &Process, order: &ExecutorEffect) -> Option<Statement> {
+        let ExecutorEffect::Stop { work: work @ Work::Granted(grant) } = order else {
+            return None;
+        };
+        if !process.builds.contains_key(work) {
+            return None;
+        }
+        let statement = process.host.statement()?;
+        let (outcome, signed_off) = (Outcome::Abandoned, BTreeMap::new());
+        let standing = Standing::Finished { grant: *grant, outcome, signed_off };
+        Some(Statement { seq: statement.seq.next(), standing, ..statement })
+    }
+
+    /// The end that its core reports later has the same number, and is heard all the same.
+    fn fold(
+        &self,
+        record: &Record,
+        input: &Input,
+        suspects: &BTreeSet<HostId>,
+    ) -> Result<Change, Refusal> {
+        let heard = record.fold(input, suspects);
+        let (Err(Refusal::Outdated { seen }), Input::Statement(statement)) = (&heard, input) else {
+            return heard;
+        };
+        let mut parts = record.to_parts();
+        let line = parts.lines.get_mut(&statement.host).expect("an outdated word has a line");
+        if *seen != statement.seq || !matches!(line.standing, Standing::Finished { .. }) {
+            return heard;
+        }
+        line.seq = Seq(seen.0 - 1);
+        Record::from_parts(parts).expect("numbers of words bind nothing else").fold(input, suspects)
+    }
+
+    /// Its core does not know that it has said so.
+    fn hear(&self, view: &View, process: &Process) -> View {
+        let seq = process.host.candidate().seq();
+        View { acknowledged: view.acknowledged.map(|seen| seen.min(seq)), ..view.clone() }
+    }
+}

@@ -1,0 +1,49 @@
+//! `decide-when-queued`: the decision is a pass of its own, woken only by a host that waits.
+//!
+//! A report, a stand-down or an acceptance that nobody waits behind is written down and decided by
+//! nobody (Systemorph/MeshWeaver#3598). It leaves out the third principle: folding, taking back,
+//! publishing a verdict and offering happen in one fold. Breaks `Settled`.
+
+use std::collections::BTreeSet;
+
+use handover_core::{Change, HostId, Input, Record, Refusal, Standing};
+
+use super::{Property, Protocol};
+
+#[derive(Debug)]
+pub(super) struct DecideWhenQueued;
+
+impl Protocol for DecideWhenQueued {
+    fn name(&self) -> &'static str {
+        "decide-when-queued"
+    }
+
+    fn summary(&self) -> &'static str {
+        "what a word means is decided only while somebody waits for the job"
+    }
+
+    fn breaks(&self) -> Option<Property> {
+        Some(Property::Settled)
+    }
+
+    fn fold(
+        &self,
+        record: &Record,
+        input: &Input,
+        suspects: &BTreeSet<HostId>,
+    ) -> Result<Change, Refusal> {
+        let change = record.fold(input, suspects)?;
+        if !matches!(input, Input::Statement(_)) || somebody_waits(record, &change) {
+            return Ok(change);
+        }
+        let (next_grant, verdicts) = (record.next_grant(), Default::default());
+        Ok(Change { hold: None, verdicts, next_grant, ..change })
+    }
+}
+
+fn somebody_waits(record: &Record, change: &Change) -> bool {
+    let asks = |standing: &Standing| matches!(standing, Standing::Asking { .. });
+    let changed = change.lines.values().flatten();
+    let mut others = record.lines().filter(|(host, _)| !change.lines.contains_key(*host));
+    changed.map(|line| &line.standing).any(asks) || others.any(|(_, line)| asks(&line.standing))
+}

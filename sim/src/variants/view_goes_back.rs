@@ -1,0 +1,34 @@
+//! `view-goes-back`: a host takes whatever view arrives, the older one too.
+//!
+//! Masked: an approval once shown stays shown (Ca8), an old offer answers an old asking (St2), a
+//! grant is a number that is never given again (Ar8), and the newest view is repeated until it is
+//! read (Dr1). What is left is time lost. It leaves out that a view never goes back.
+
+use handover_core::{Revision, View};
+
+use super::{Property, Protocol};
+use crate::world::Process;
+
+#[derive(Debug)]
+pub(super) struct ViewGoesBack;
+
+impl Protocol for ViewGoesBack {
+    fn name(&self) -> &'static str {
+        "view-goes-back"
+    }
+
+    fn summary(&self) -> &'static str {
+        "a host takes a view that is older than the one it holds"
+    }
+
+    fn breaks(&self) -> Option<Property> {
+        None
+    }
+
+    fn hear(&self, view: &View, process: &Process) -> View {
+        // Numbers of its own, in the order of arrival; those of the next life are above.
+        let life = Revision(process.host.id().incarnation.0 << 32);
+        let held = process.host.candidate().view().map(|view| view.revision);
+        View { revision: held.unwrap_or(life).next(), ..view.clone() }
+    }
+}
