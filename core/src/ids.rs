@@ -47,7 +47,7 @@ macro_rules! text_id {
         #[cfg(feature = "serde")]
         impl serde::Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(&self.0)
+                serializer.serialize_newtype_struct(stringify!($name), &*self.0)
             }
         }
 

@@ -51,47 +51,40 @@ fn one_host_holds_everything() {
 #[test]
 fn two_hosts_hold_everything() {
     all_hold(&[
-        (&[0, 0], 1, &[], (606, 1_688, 19)),
-        (&[0, 0], 2, &[], (794, 2_386, 20)),
+        (&[0, 0], 1, &[], (304, 846, 19)),
+        (&[0, 0], 2, &[], (398, 1_195, 20)),
         (&[0, 1], 1, &[], (742, 1_966, 28)),
-        (&[0, 0], 1, &[(Gone, 1)], (8_170, 25_864, 30)),
-        (&[0, 0], 1, &[(Reask, 1)], (8_088, 28_258, 31)),
-        (&[0, 0], 1, &[(Lapse, 1)], (1_888, 5_472, 23)),
+        (&[0, 0], 1, &[(Gone, 1)], (4_086, 12_936, 30)),
+        (&[0, 0], 1, &[(Reask, 1)], (4_045, 14_132, 31)),
+        (&[0, 0], 1, &[(Lapse, 1)], (945, 2_738, 23)),
     ]);
 }
 
 #[test]
-fn two_hosts_that_are_drained_or_suspected_hold_everything() {
+fn two_hosts_that_are_drained_fail_or_are_suspected_hold_everything() {
     all_hold(&[
-        (&[0, 0], 1, &[(Drain, 1), (Undrain, 1)], (5_970, 21_428, 26)),
-        (&[0, 0], 1, &[(Fail, 1), (Retry, 1)], (9_902, 32_014, 31)),
-        (&[0, 0], 1, &[(Arbiter, 1), (Suspect, 1)], (4_832, 19_336, 22)),
+        (&[0, 0], 1, &[(Drain, 1), (Undrain, 1)], (2_986, 10_718, 26)),
+        (&[0, 0], 1, &[(Fail, 1), (Retry, 1)], (4_964, 16_048, 31)),
+        (&[0, 0], 1, &[(Arbiter, 1), (Suspect, 1)], (2_418, 9_674, 22)),
+        (&[0, 0], 1, &[(Cancel, 1)], (3_441, 11_028, 32)),
+        (&[0, 0], 1, &[(Revoke, 1)], (4_533, 15_177, 32)),
     ]);
 }
 
 #[test]
-fn two_hosts_under_an_operator_hold_everything() {
+fn two_hosts_that_crash_decline_or_are_passed_over_hold_everything() {
     all_hold(&[
-        (&[0, 0], 1, &[(Cancel, 1)], (6_880, 22_052, 32)),
-        (&[0, 0], 1, &[(Revoke, 1)], (9_064, 30_350, 32)),
+        (&[0, 0], 1, &[(Crash, 1)], (10_442, 41_089, 31)),
+        (&[0, 0], 1, &[(Lapse, 1), (Reask, 1)], (13_307, 48_579, 35)),
     ]);
 }
 
 #[test]
-fn two_hosts_one_of_which_crashes_hold_everything() {
-    all_hold(&[(&[0, 0], 1, &[(Crash, 1)], (20_882, 82_170, 31))]);
-}
-
-#[test]
-fn two_hosts_that_decline_and_are_passed_over_hold_everything() {
-    all_hold(&[(&[0, 0], 1, &[(Lapse, 1), (Reask, 1)], (26_600, 97_116, 35))]);
-}
-
-#[test]
-fn three_hosts_hold_everything() {
+fn three_and_four_hosts_hold_everything() {
     all_hold(&[
-        (&[0, 0, 0], 1, &[], (13_646, 55_956, 23)),
-        (&[0, 0, 1], 1, &[], (17_476, 68_354, 32)),
+        (&[0, 0, 0, 0], 1, &[], (15_375, 85_097, 27)),
+        (&[0, 0, 0], 1, &[], (2_343, 9_624, 23)),
+        (&[0, 0, 1], 1, &[], (8_791, 34_414, 32)),
     ]);
 }
 
@@ -162,11 +155,11 @@ fn each_reduction_leaves_all_verdicts_as_they_are_and_makes_the_space_no_larger(
         one(|each| each.ranks = true),
         one(|each| each.projection = true),
         one(|each| each.equal_views = true),
+        one(|each| each.symmetry = true),
     ];
-    let mut spaces: Vec<Bounds> = WRONG.iter().take(3).map(wrong).collect();
-    spaces.push(bounds(&[0, 1], &[]));
-    spaces.push(bounds(&[0, 0], &[(Lapse, 1)]));
-    spaces.push(bounds(&[0], &[(Fail, 1), (Retry, 1), (Gone, 1)]));
+    let mut spaces = vec![wrong(&WRONG[1]), wrong(&WRONG[2])];
+    spaces.push(bounds(&[0, 0], &[]));
+    spaces.push(bounds(&[0], &[(Gone, 1), (Lapse, 1)]));
     for space in spaces {
         let all = run(&space);
         for reductions in partly {
@@ -210,8 +203,8 @@ fn what_is_found_below_a_bound_is_broken_and_the_rest_unknown() {
 
 #[test]
 fn the_number_of_threads_changes_nothing_that_is_found() {
-    for bounds in [bounds(&[0, 0, 0], &[]), wrong(&WRONG[0]), wrong(&WRONG[1])] {
-        let cut = Bounds { states_max: 5_000, ..bounds.clone() };
+    for bounds in [bounds(&[0, 0, 0], &[]), wrong(&WRONG[0])] {
+        let cut = Bounds { states_max: 1_500, ..bounds.clone() };
         for bounds in [bounds, cut] {
             let one = run(&bounds);
             for jobs in [2, 3] {

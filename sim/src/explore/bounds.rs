@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use handover_core::{Chunk, Name, Version};
+use handover_core::{Chunk, Version};
 
 use crate::choose::FaultKind;
 use crate::variants::{Current, Protocol};
@@ -42,13 +42,16 @@ pub struct Reductions {
     pub projection: bool,
     /// A view that says the same to its host as the one before it is dropped.
     pub equal_views: bool,
+    /// Hosts may change their places: nothing is decided by a name.
+    pub symmetry: bool,
 }
 
 impl Reductions {
     /// All of them.
-    pub const ALL: Self = Self { ranks: true, projection: true, equal_views: true };
+    pub const ALL: Self = Self { ranks: true, projection: true, equal_views: true, symmetry: true };
     /// None of them.
-    pub const NONE: Self = Self { ranks: false, projection: false, equal_views: false };
+    pub const NONE: Self =
+        Self { ranks: false, projection: false, equal_views: false, symmetry: false };
 }
 
 /// A kind of fault that is no choice of the explorer.
@@ -147,6 +150,12 @@ impl Bounds {
         }
     }
 
+    /// How many places, from the first on, are unlike the others.
+    pub(super) fn unlike(&self) -> usize {
+        let (deployments, builds) = self.local_builds;
+        usize::from(deployments + builds > 0)
+    }
+
     pub(super) fn budget(&self) -> Budget {
         let mut budget = Budget([0; KINDS]);
         for (kind, times) in &self.faults {
@@ -183,12 +192,6 @@ impl fmt::Display for Bounds {
             self.protocol.name(),
         )
     }
-}
-
-/// A name in the setup, by its index.
-pub(super) fn place_index(setup: &Setup, name: &Name) -> usize {
-    let mut places = setup.places.iter();
-    places.position(|place| place.name == *name).expect("hosts live at places of the setup")
 }
 
 const STAND_DOWN: usize = FaultKind::ALL.len();

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use handover_core::HostId;
+use handover_core::{HostId, Incarnation, Name, Seq};
 use serde::ser::{self, Serialize, Serializer};
 
 use super::Reductions;
@@ -18,6 +18,8 @@ pub(super) enum Kind {
     Grant,
     Ticket,
     Place,
+    /// Of a place of the setup; it has no rank, and another one where hosts are sorted.
+    Name,
 }
 
 impl Kind {
@@ -27,6 +29,7 @@ impl Kind {
             "Revision" => Some(Self::Revision),
             "GrantId" => Some(Self::Grant),
             "Ticket" => Some(Self::Ticket),
+            "Name" => Some(Self::Name),
             _ => None,
         }
     }
@@ -50,6 +53,12 @@ impl Number {
         self.0 >> VALUE_BITS
     }
 
+    /// The index of the place that it names, if it names one.
+    pub(super) fn name(self) -> Option<usize> {
+        let is_name = self.0 >> (VALUE_BITS + SCOPE_BITS) == Kind::Name as u64;
+        is_name.then(|| usize::try_from(self.value()).expect("an index"))
+    }
+
     pub(super) fn value(self) -> u64 {
         self.0 & ((1 << VALUE_BITS) - 1)
     }
@@ -65,8 +74,10 @@ pub(super) struct Writer {
     pub(super) host: u16,
     /// Whose views and queue are numbered.
     pub(super) process: u16,
-    /// The reader of views, as it is encoded, and the number of its present word.
-    reader: Vec<u8>,
+    /// The places of the setup, in order.
+    places: Vec<Name>,
+    /// The reader of views, and the number of its present word.
+    reader: (Number, Incarnation),
     present: Number,
     in_view: bool,
     /// The next integer is a number of this kind.
@@ -74,30 +85,41 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(reductions: Reductions) -> Self {
+    pub(super) fn new(reductions: Reductions, places: Vec<Name>) -> Self {
         Self {
+            places,
             bytes: Vec::with_capacity(512),
             numbers: Vec::with_capacity(16),
             reductions,
             host: 0,
             process: 0,
-            reader: Vec::new(),
+            reader: (Number(0), Incarnation(0)),
             present: Number(0),
             in_view: false,
             next: None,
         }
     }
 
+    /// Forgets what was written.
+    pub(super) fn clear(&mut self) {
+        self.bytes.clear();
+        self.numbers.clear();
+    }
+
     /// Views from here on are read by this host, whose present word has this number.
-    pub(super) fn read_by(&mut self, id: &HostId, present: handover_core::Seq) {
-        let start = self.bytes.len();
-        self.write(id);
-        self.reader = self.bytes.split_off(start);
+    pub(super) fn read_by(&mut self, id: &HostId, present: Seq) {
+        self.reader = (self.name(id.name.as_str()), id.incarnation);
         self.present = Number::new(Kind::Seq, self.host, present.0);
     }
 
     pub(super) fn write<T: Serialize + ?Sized>(&mut self, value: &T) {
         value.serialize(self).expect("whatever is known can be encoded");
+    }
+
+    fn name(&self, name: &str) -> Number {
+        let at = self.places.iter().position(|place| place.as_str() == name);
+        let at = at.expect("hosts live at places of the setup");
+        Number::new(Kind::Name, 0, at as u64)
     }
 
     fn number(&mut self, kind: Kind, value: u64) {
@@ -108,7 +130,7 @@ impl Writer {
         let scope = match kind {
             Kind::Seq => self.host,
             Kind::Revision | Kind::Place => self.process,
-            Kind::Grant | Kind::Ticket => 0,
+            Kind::Grant | Kind::Ticket | Kind::Name => 0,
         };
         self.numbers.push(Number::new(kind, scope, value));
     }
@@ -132,30 +154,41 @@ impl Writer {
         key: &'static str,
         value: &T,
     ) -> Result<(), Never> {
-        if of == "View" {
-            self.in_view = self.reductions.projection;
+        if of != "View" || !self.reductions.projection {
+            return self.plain_field(of, key, value);
         }
+        self.in_view = true;
+        let (bytes, numbers) = (self.bytes.len(), self.numbers.len());
+        self.plain_field(of, key, value)?;
+        self.project(key, bytes, numbers);
+        self.in_view = false;
+        Ok(())
+    }
+
+    fn plain_field<T: Serialize + ?Sized>(
+        &mut self,
+        of: &'static str,
+        key: &'static str,
+        value: &T,
+    ) -> Result<(), Never> {
         if self.is_left_out(key, of) {
             return Ok(());
         }
         if key == "place" {
             self.next = Some(Kind::Place);
         }
-        let (bytes, numbers) = (self.bytes.len(), self.numbers.len());
-        value.serialize(&mut *self)?;
-        if of == "View" && self.in_view {
-            self.project(key, bytes, numbers);
-            self.in_view = false;
-        }
-        Ok(())
+        value.serialize(&mut *self)
     }
 
     /// Takes back what a host does not act on: the hold of another, an acknowledgement of a word
     /// that is not its present one.
     fn project(&mut self, key: &str, bytes: usize, numbers: usize) {
+        // A hold begins with its host: a name, which is a number here, and an incarnation.
+        let (name, incarnation) = self.reader;
         let foreign_hold = key == "hold"
             && self.bytes.len() > bytes + 1
-            && !self.bytes[bytes + 1..].starts_with(&self.reader);
+            && (self.numbers.get(numbers) != Some(&name)
+                || !self.bytes[bytes + 1..].starts_with(&incarnation.0.to_le_bytes()));
         let superseded = key == "acknowledged"
             && self.numbers.get(numbers).is_some_and(|seen| *seen < self.present);
         if foreign_hold || superseded {
@@ -349,6 +382,11 @@ impl<'a> Serializer for &'a mut Writer {
     }
 
     fn serialize_str(self, value: &str) -> Result<(), Never> {
+        if self.next.take() == Some(Kind::Name) {
+            let name = self.name(value);
+            self.numbers.push(name);
+            return Ok(());
+        }
         self.serialize_bytes(value.as_bytes())
     }
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use handover_core::{GrantId, HostId, Standing, Work};
-use xxhash_rust::xxh3::xxh3_128;
+use handover_core::{GrantId, HostId, Name, Standing, Work};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-use super::Reductions;
-use super::bounds::{Budget, place_index};
+use super::bounds::Budget;
 use super::canon::{Kind, Number, Writer};
+use super::{Bounds, Reductions};
 use crate::world::{Process, Who, World};
 
 /// A part of a state, encoded once for all states that share it.
@@ -16,102 +16,237 @@ pub(super) struct Part {
     /// Of all but the numbers.
     hash: u128,
     numbers: Vec<Number>,
-    /// What is remembered of grants; it counts only while the grant can still be named.
-    memories: Vec<(GrantId, u64)>,
+    memories: Vec<Memory>,
 }
 
-/// The parts of a state: what really happened and the record, then each process with its link.
-pub(super) type Parts = Vec<Arc<Part>>;
+/// What is remembered of a grant. It counts only while the grant can still be named.
+#[derive(Debug)]
+struct Memory {
+    grant: GrantId,
+    /// Where it is remembered, or whom it is about.
+    place: Option<usize>,
+    hash: u64,
+}
+
+/// The parts of a state: the hold and all that is of no single place, then what the record and
+/// membership say of each place, then each process with its link.
+#[derive(Clone, Debug)]
+pub(super) struct Parts {
+    whole: Arc<Part>,
+    places: Vec<Arc<Part>>,
+    /// Each with the index of its place.
+    processes: Vec<(usize, Arc<Part>)>,
+}
+
+/// What is used again and again for the keys of one configuration.
+#[derive(Debug)]
+pub(super) struct Scratch {
+    writer: Writer,
+    reductions: Reductions,
+    gaps: bool,
+    places: Vec<Name>,
+    /// Places, from the first on, that are unlike the others.
+    unlike: usize,
+    numbers: Vec<Number>,
+    ranks: Vec<u8>,
+    bytes: Vec<u8>,
+}
+
+impl Scratch {
+    pub(super) fn new(bounds: &Bounds) -> Self {
+        let places = bounds.setup().places.into_iter().map(|place| place.name);
+        let places: Vec<Name> = places.collect();
+        Self {
+            writer: Writer::new(bounds.reductions, places.clone()),
+            reductions: bounds.reductions,
+            gaps: bounds.has_gaps(),
+            unlike: if bounds.reductions.symmetry { bounds.unlike() } else { places.len() },
+            places,
+            numbers: Vec::new(),
+            ranks: Vec::new(),
+            bytes: Vec::new(),
+        }
+    }
+
+    fn place(&self, name: &Name) -> usize {
+        let place = self.places.iter().position(|place| place == name);
+        place.expect("hosts live at places of the setup")
+    }
+
+    fn scope(&self, host: &HostId) -> u16 {
+        let life = usize::try_from(host.incarnation.0).expect("few lives");
+        u16::try_from(self.place(&host.name) * 64 + life).expect("few hosts and few lives")
+    }
+
+    /// Where a number comes among those that it is compared with.
+    fn rank(&self, number: &Number) -> Option<u8> {
+        self.numbers.binary_search(number).ok().map(|at| self.ranks[at])
+    }
+}
 
 /// Encodes a state. What it shares with `before` is not encoded again.
 pub(super) fn parts(
     world: &World,
     before: Option<(&World, &Parts)>,
-    reductions: Reductions,
+    scratch: &mut Scratch,
 ) -> Parts {
+    let shared = before.filter(|(before, _)| world.shares_record(before));
+    let (whole, places) = if let Some((_, parts)) = shared {
+        (Arc::clone(&parts.whole), parts.places.clone())
+    } else {
+        let places =
+            (0..scratch.places.len()).map(|place| Arc::new(place_part(world, place, scratch)));
+        let places = places.collect();
+        (Arc::new(whole_part(world, scratch)), places)
+    };
     let same_cast =
         before.filter(|(before, _)| before.processes().count() == world.processes().count());
-    let mut parts = Vec::with_capacity(world.processes().count() + 1);
-    let shared = |index: usize, same: &dyn Fn(&World) -> bool| {
-        same_cast.filter(|(before, _)| same(before)).map(|(_, parts)| Arc::clone(&parts[index]))
+    let process = |(who, process): (Who, &Process)| {
+        let shared = same_cast.filter(|(before, _)| world.shares_process(before, who));
+        let part = match shared {
+            Some((_, parts)) => Arc::clone(&parts.processes[usize::from(who.0)].1),
+            None => Arc::new(process_part(world, who, scratch)),
+        };
+        (scratch.place(&process.name), part)
     };
-    let record = shared(0, &|before| world.shares_record(before));
-    parts.push(record.unwrap_or_else(|| Arc::new(record_part(world, reductions))));
-    for (who, _) in world.processes() {
-        let index = usize::from(who.0) + 1;
-        let part = shared(index, &|before| world.shares_process(before, who));
-        parts.push(part.unwrap_or_else(|| Arc::new(process_part(world, who, reductions))));
-    }
-    parts
+    Parts { whole, places, processes: world.processes().map(process).collect() }
 }
 
 /// The fingerprint of a state with so many faults left.
-pub(super) fn fingerprint(parts: &Parts, budget: &Budget, gaps: bool) -> u128 {
-    let mut numbers: Vec<Number> =
-        parts.iter().flat_map(|part| part.numbers.iter().copied()).collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    let ranks = ranks(&numbers, gaps);
-    let rank = |number: &Number| {
-        let at = numbers.binary_search(number).ok()?;
-        Some(ranks[at])
+pub(super) fn fingerprint(parts: &Parts, budget: &Budget, scratch: &mut Scratch) -> u128 {
+    let all = || {
+        let processes = parts.processes.iter().map(|(_, part)| part);
+        std::iter::once(&parts.whole).chain(&parts.places).chain(processes)
     };
-    let mut bytes = Vec::with_capacity(256);
+    scratch.numbers.clear();
+    scratch.numbers.extend(all().flat_map(|part| part.numbers.iter().copied()));
+    scratch.numbers.sort_unstable();
+    scratch.numbers.dedup();
+    rank_all(scratch);
+    let order = order(parts, scratch);
+    let mut bytes = std::mem::take(&mut scratch.bytes);
+    bytes.clear();
     bytes.extend(budget.bytes());
-    let mut memories = Vec::new();
-    for part in parts {
-        bytes.extend(part.hash.to_le_bytes());
-        bytes.extend(part.numbers.iter().filter_map(rank));
-        for (grant, hash) in &part.memories {
-            if let Some(rank) = rank(&Number::new(Kind::Grant, 0, grant.0)) {
-                memories.push((rank, *hash));
-            }
+    let seat = |place: usize| {
+        let at = order.iter().position(|each| *each == place).expect("each place has a seat");
+        u8::try_from(at).expect("few places")
+    };
+    write(&parts.whole, scratch, &mut bytes, seat);
+    for place in &order {
+        write(&parts.places[*place], scratch, &mut bytes, seat);
+        for (_, part) in parts.processes.iter().filter(|(at, _)| at == place) {
+            write(part, scratch, &mut bytes, seat);
+        }
+    }
+    let mut memories: Vec<(u8, Option<u8>, u64)> = Vec::new();
+    for memory in all().flat_map(|part| &part.memories) {
+        if let Some(rank) = scratch.rank(&Number::new(Kind::Grant, 0, memory.grant.0)) {
+            memories.push((rank, memory.place.map(seat), memory.hash));
         }
     }
     memories.sort_unstable();
-    for (rank, hash) in memories {
-        bytes.push(rank);
+    for (rank, place, hash) in memories {
+        bytes.extend([rank, place.map_or(u8::MAX, |place| place)]);
         bytes.extend(hash.to_le_bytes());
     }
-    xxh3_128(&bytes)
+    let print = xxh3_128(&bytes);
+    scratch.bytes = bytes;
+    print
 }
 
-/// The rank of each number among those of its kind and scope. With `gaps`, for a wrong protocol
+/// The places in an order that does not depend on their names, apart from those that are unlike the
+/// others. Where two look alike their order is left as it is: two states may then stay two that
+/// could be one, which costs and does no harm.
+fn order(parts: &Parts, scratch: &Scratch) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..parts.places.len()).collect();
+    let alike = scratch.unlike.min(order.len());
+    if order.len() - alike > 1 {
+        order[alike..].sort_by_cached_key(|place| looks(parts, *place, scratch));
+    }
+    order
+}
+
+/// What a place looks like to somebody who knows no names.
+fn looks(parts: &Parts, place: usize, scratch: &Scratch) -> u64 {
+    let mut bytes = Vec::with_capacity(128);
+    let own = |named: usize| u8::from(named == place);
+    write(&parts.places[place], scratch, &mut bytes, own);
+    for (_, part) in parts.processes.iter().filter(|(at, _)| *at == place) {
+        write(part, scratch, &mut bytes, own);
+    }
+    let named = parts.whole.numbers.iter().filter_map(|number| number.name());
+    bytes.extend(named.map(own));
+    xxh3_64(&bytes)
+}
+
+fn write(part: &Part, scratch: &Scratch, bytes: &mut Vec<u8>, seat: impl Fn(usize) -> u8) {
+    bytes.extend(part.hash.to_le_bytes());
+    let written = |number: &Number| match number.name() {
+        Some(place) => seat(place),
+        None => scratch.rank(number).expect("all numbers of the parts have a rank"),
+    };
+    bytes.extend(part.numbers.iter().map(written));
+}
+
+/// Gives each number its rank among those of its kind and scope. With gaps, for a wrong protocol
 /// that may look at numbers: neighbours stay neighbours, and the first numbers are told from later
 /// ones.
-fn ranks(numbers: &[Number], gaps: bool) -> Vec<u8> {
-    let mut ranks = Vec::with_capacity(numbers.len());
+fn rank_all(scratch: &mut Scratch) {
+    scratch.ranks.clear();
     let mut last: Option<Number> = None;
     let mut rank = 0_u8;
-    for number in numbers {
+    for number in &scratch.numbers {
         let before = last.filter(|last| last.group() == number.group());
         let gap = number.value() - before.map_or(0, Number::value);
+        let gap = u8::try_from(gap.min(2)).expect("at most 2");
         rank = match before {
-            None if gaps => u8::try_from(gap.min(2)).expect("at most 2"),
+            None if scratch.gaps => gap,
             None => 0,
-            Some(_) if gaps => rank + u8::try_from(gap.min(2)).expect("at most 2"),
+            Some(_) if scratch.gaps => rank + gap,
             Some(_) => rank + 1,
         };
-        ranks.push(rank);
+        scratch.ranks.push(rank);
         last = Some(*number);
     }
-    ranks
 }
 
-fn host_scope(world: &World, host: &HostId) -> u16 {
-    let place = place_index(world.setup(), &host.name);
-    let scope = place * 64 + usize::try_from(host.incarnation.0).expect("few lives");
-    u16::try_from(scope).expect("few hosts and few lives")
-}
-
-/// The committed record, what membership says, and what really happened. The one arbiter's record
-/// is the committed one, and its revision is only compared with those of views, which are in order.
-fn record_part(world: &World, reductions: Reductions) -> Part {
-    let mut writer = Writer::new(reductions);
+/// The hold, the verdicts, and what really happened. The one arbiter's record is the committed one,
+/// and its revision is only compared with those of views, which are in order.
+fn whole_part(world: &World, scratch: &mut Scratch) -> Part {
     let record = world.committed();
-    for (host, line) in record.lines() {
-        writer.host = host_scope(world, host);
-        writer.write(host);
+    let writer = &mut scratch.writer;
+    writer.clear();
+    writer.write(&record.hold());
+    for verdict in record.verdicts() {
+        writer.write(&verdict);
+    }
+    for (_, arbiter) in world.arbiters() {
+        writer.write(&arbiter.unpublished);
+    }
+    if !scratch.reductions.ranks {
+        writer.write(&(record.revision(), record.next_grant(), record.next_ticket()));
+    }
+    let history = world.history();
+    let revoked = |grant: &GrantId| Memory { grant: *grant, place: None, hash: 1 };
+    let mut memories: Vec<Memory> = history.revoked.iter().map(revoked).collect();
+    for (grant, end) in &history.ended {
+        let place = Some(scratch.place(&end.host.name));
+        let life = end.host.incarnation;
+        let hash = hash_of(&(life, end.clean, &end.plan, &end.signed_off));
+        memories.push(Memory { grant: *grant, place, hash });
+    }
+    part(&scratch.writer, memories)
+}
+
+/// What the record and membership say of a place.
+fn place_part(world: &World, place: usize, scratch: &mut Scratch) -> Part {
+    let record = world.committed();
+    let name = scratch.places[place].clone();
+    scratch.writer.clear();
+    for (host, line) in record.lines().filter(|(host, _)| host.name == name) {
+        scratch.writer.host = scratch.scope(host);
+        let writer = &mut scratch.writer;
+        writer.write(&host.incarnation);
         writer.write(&line.version);
         writer.write(&line.seq);
         writer.write(&line.standing);
@@ -121,61 +256,47 @@ fn record_part(world: &World, reductions: Reductions) -> Part {
             writer.write(&line.ticket);
         }
     }
-    writer.write(&record.hold());
-    for verdict in record.verdicts() {
-        writer.write(&verdict);
+    let writer = &mut scratch.writer;
+    writer.write(&(record.gone(&name), world.oracle().used.get(&name)));
+    for suspect in world.oracle().suspects.iter().filter(|suspect| suspect.name == name) {
+        writer.write(&suspect.incarnation);
     }
-    for place in &world.setup().places {
-        writer.write(&record.gone(&place.name));
-    }
-    for (_, arbiter) in world.arbiters() {
-        writer.write(&arbiter.unpublished);
-    }
-    writer.write(world.oracle());
-    if !reductions.ranks {
-        writer.write(&(record.revision(), record.next_grant(), record.next_ticket()));
-    }
-    let mut memories = Vec::new();
-    for grant in &world.history().revoked {
-        memories.push((*grant, 1));
-    }
-    for (grant, end) in &world.history().ended {
-        memories.push((*grant, hash_of(end)));
-    }
-    part(writer, memories)
+    part(writer, Vec::new())
 }
 
 /// A process and its link. Of a dead one only its disk and its last words matter, and the disk only
 /// until the next boot there.
-fn process_part(world: &World, who: Who, reductions: Reductions) -> Part {
+fn process_part(world: &World, who: Who, scratch: &mut Scratch) -> Part {
     let process = world.process(who);
     let host = &process.host;
-    let mut writer = Writer::new(reductions);
+    let scope = scratch.scope(host.id());
+    let writer = &mut scratch.writer;
+    writer.clear();
     writer.process = u16::from(who.0);
-    writer.host = host_scope(world, host.id());
+    writer.host = scope;
     writer.read_by(host.id(), host.candidate().seq());
-    writer.write(host.id());
-    writer.write(host.version());
-    writer.write(&process.life);
+    writer.write(&(host.id().incarnation, host.version(), process.life));
     let mut memories = Vec::new();
     if process.lives() {
-        write_living(&mut writer, process);
+        write_living(writer, process);
     }
     if process.lives() || world.newest(&process.name) == Some(who) {
-        writer.write(&process.ledger);
-        remember(&mut writer, &mut memories, process);
+        let known = process.lives() && process.ledger == *host.executor().ledger();
+        writer.write(&(!known).then_some(&process.ledger));
+        let place = scratch.place(&process.name);
+        remember(&mut scratch.writer, &mut memories, place, process);
     }
     let link = world.link(who);
-    writer.write(&link.statements.len());
+    scratch.writer.write(&link.statements.len());
     for statement in &link.statements {
-        writer.host = host_scope(world, &statement.host);
-        writer.write(&**statement);
+        scratch.writer.host = scratch.scope(&statement.host);
+        scratch.writer.write(&**statement);
     }
-    writer.host = host_scope(world, host.id());
+    scratch.writer.host = scope;
     for view in &link.views {
-        writer.write(&**view);
+        scratch.writer.write(&**view);
     }
-    part(writer, memories)
+    part(&scratch.writer, memories)
 }
 
 fn write_living(writer: &mut Writer, process: &Process) {
@@ -186,30 +307,33 @@ fn write_living(writer: &mut Writer, process: &Process) {
     writer.write(&process.put_off);
     writer.write(&process.owes_drain);
     writer.write(&(process.stale, process.slow));
-    let shown = process.shown.as_deref();
-    writer.write(&shown.filter(|view| view.host == *process.host.id()));
+    let shown = process.shown.as_deref().filter(|view| view.host == *process.host.id());
+    let known = shown == process.host.candidate().view();
+    writer.write(&(!known).then_some(shown));
 }
 
 /// What lies about of builds: of local ones by name, of granted ones as long as the grant counts.
-fn remember(writer: &mut Writer, memories: &mut Vec<(GrantId, u64)>, process: &Process) {
+fn remember(writer: &mut Writer, memories: &mut Vec<Memory>, place: usize, process: &Process) {
     for (tag, works) in [(2, &process.workspaces), (3, &process.artifacts)] {
         for work in works {
             match work {
                 Work::Local(build) => writer.write(&(tag, build)),
                 Work::Granted(grant) => {
-                    memories.push((*grant, hash_of(&(tag, process.host.id()))));
+                    let hash = hash_of(&(tag, process.host.id().incarnation));
+                    memories.push(Memory { grant: *grant, place: Some(place), hash });
                 }
             }
         }
     }
 }
 
-fn part(writer: Writer, memories: Vec<(GrantId, u64)>) -> Part {
-    Part { hash: xxh3_128(&writer.bytes), numbers: writer.numbers, memories }
+fn part(writer: &Writer, memories: Vec<Memory>) -> Part {
+    Part { hash: xxh3_128(&writer.bytes), numbers: writer.numbers.clone(), memories }
 }
 
+/// Of something that names no place.
 fn hash_of(value: &impl serde::Serialize) -> u64 {
-    let mut writer = Writer::new(Reductions::NONE);
+    let mut writer = Writer::new(Reductions::NONE, Vec::new());
     writer.write(value);
-    xxhash_rust::xxh3::xxh3_64(&writer.bytes)
+    xxh3_64(&writer.bytes)
 }

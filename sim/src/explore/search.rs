@@ -6,7 +6,7 @@ use std::thread::ScopedJoinHandle;
 
 use super::action::{Choice, choices};
 use super::bounds::{Bounds, Budget, Cost};
-use super::key::{Parts, fingerprint, parts};
+use super::key::{Parts, Scratch, fingerprint, parts};
 use super::liveness;
 use super::space::{Space, State};
 use super::story::{Counterexample, tell};
@@ -14,7 +14,7 @@ use super::tidy::tidy;
 use super::{Property, Verdict};
 use crate::check::{self, Transition, Violation};
 use crate::scenario::Keyword as _;
-use crate::world::{Event, World};
+use crate::world::{Event, Fact, World};
 
 /// How far a search has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,8 +155,9 @@ impl<'a> Search<'a> {
         };
         let world = World::new(bounds.setup());
         let budget = bounds.budget();
-        let parts = parts(&world, None, bounds.reductions);
-        search.space.insert(fingerprint(&parts, &budget, bounds.has_gaps()), 0, 0);
+        let mut scratch = Scratch::new(bounds);
+        let parts = parts(&world, None, &mut scratch);
+        search.space.insert(fingerprint(&parts, &budget, &mut scratch), 0, 0);
         search.space.converged.push(world.is_converged());
         search.frontier.push_back(Node { world, budget, parts, depth: 0 });
         search
@@ -167,7 +168,8 @@ impl<'a> Search<'a> {
     fn expand(&mut self, batch: Vec<Node>, jobs: usize) {
         let (bounds, space) = (self.bounds, &self.space);
         let expand_all = |nodes: &[Node]| -> Vec<Vec<Outcome>> {
-            nodes.iter().map(|node| expand(node, bounds, space)).collect()
+            let mut scratch = Scratch::new(bounds);
+            nodes.iter().map(|node| expand(node, bounds, space, &mut scratch)).collect()
         };
         let outcomes: Vec<Vec<Vec<Outcome>>> = if jobs == 1 {
             vec![expand_all(&batch)]
@@ -297,45 +299,47 @@ impl<'a> Search<'a> {
 }
 
 /// What each choice of a state leads to.
-fn expand(node: &Node, bounds: &Bounds, known: &Space) -> Vec<Outcome> {
+fn expand(node: &Node, bounds: &Bounds, known: &Space, scratch: &mut Scratch) -> Vec<Outcome> {
     let all = choices(&node.world, &node.budget, bounds);
-    let outcome = |choice: &Choice| {
+    let mut outcome = |choice: &Choice| {
         let (world, violations) = take(&node.world, choice, bounds);
         let mut budget = node.budget;
         budget.pay(choice.cost);
-        let parts = parts(&world, Some((&node.world, &node.parts)), bounds.reductions);
-        let print = fingerprint(&parts, &budget, bounds.has_gaps());
+        let parts = parts(&world, Some((&node.world, &node.parts)), scratch);
+        let print = fingerprint(&parts, &budget, scratch);
         let reached = (!known.contains(print)).then(|| {
             let converged = world.is_converged();
             (Node { world, budget, parts, depth: node.depth + 1 }, converged)
         });
         Outcome { print, is_free: choice.cost == Cost::Free, violations, reached }
     };
-    all.iter().map(outcome).collect()
+    all.iter().map(&mut outcome).collect()
 }
 
 /// One step: the choice, then what its hosts do at once, then off the links what cannot matter.
 pub(super) fn take(world: &World, choice: &Choice, bounds: &Bounds) -> (World, Vec<Violation>) {
     let mut after = world.clone();
     let mut violations = Vec::new();
+    let mut facts = Vec::new();
     for event in choice.action.events(world) {
-        judge(&mut after, &event, &mut violations);
+        judge(&mut after, &event, &mut facts, &mut violations);
     }
     while let Some(event) = after.next_own_step() {
-        judge(&mut after, &event, &mut violations);
+        judge(&mut after, &event, &mut facts, &mut violations);
     }
-    tidy(&mut after, bounds);
+    tidy(&mut after, world, bounds);
     (after, violations)
 }
 
-fn judge(world: &mut World, event: &Event, violations: &mut Vec<Violation>) {
-    let before = world.clone();
-    let mut facts = Vec::new();
-    world.apply(event, &mut facts).expect("what is chosen can happen");
+fn judge(world: &mut World, event: &Event, facts: &mut Vec<Fact>, violations: &mut Vec<Violation>) {
+    facts.clear();
     if let Event::Lose(_) = event {
+        world.apply(event, facts).expect("what is on a link can be lost");
         return;
     }
-    let step = Transition { before: &before, event, facts: &facts, after: world };
+    let before = world.clone();
+    world.apply(event, facts).expect("what is chosen can happen");
+    let step = Transition { before: &before, event, facts, after: world };
     if check::check(&step).is_err() {
         let all = Property::ALL.iter();
         violations.extend(all.filter_map(|property| check::check_one(*property, &step).err()));

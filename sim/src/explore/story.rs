@@ -1,9 +1,9 @@
 //! A path through the space, told as a scenario.
 
-use super::Bounds;
 use super::action::{Action, choices};
 use super::search::take;
-use crate::check::Violation;
+use super::{Bounds, Property};
+use crate::check::{Rest, Violation, rest};
 use crate::choose::scene;
 use crate::scenario::{
     self, Arbiter, CURRENT, Command, Ended, Ending, Scenario, Target, command_of,
@@ -39,8 +39,20 @@ pub(super) fn tell(bounds: &Bounds, path: &[u16], violation: Violation) -> Count
         explored = take(&explored, &choice, bounds).0;
         budget.pay(choice.cost);
     }
+    let violation = explain(violation, plain);
     let scenario = compose(bounds, &violation, path.len(), commands);
     Counterexample { violation, steps: path.len(), scenario }
+}
+
+/// Of a wedge: what is stuck where the calm way from here ends.
+fn explain(mut violation: Violation, mut world: World) -> Violation {
+    if violation.property == Property::NoWedge
+        && world.apply(&Event::Heal, &mut Vec::new()).is_ok()
+        && let Rest::Broken(found) = rest(&mut world, |_| ())
+    {
+        violation.why = format!("{}: {}", violation.why, found.why);
+    }
+    violation
 }
 
 fn play(world: &mut World, action: &Action, commands: &mut Vec<Command>) {

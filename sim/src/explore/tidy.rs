@@ -10,10 +10,15 @@ use crate::world::{Process, Who, World};
 
 /// Takes off the links what the other side would refuse whatever happens, what says the same as the
 /// message before it, and what is later than the bound allows. Nothing is known as the newest
-/// publication afterwards: it is on the link, or it has been read.
-pub(super) fn tidy(world: &mut World, bounds: &Bounds) {
-    let whos: Vec<Who> = world.processes().map(|(who, _)| who).collect();
-    for who in whos {
+/// publication afterwards: it is on the link, or it has been read. `before` is tidy.
+pub(super) fn tidy(world: &mut World, before: &World, bounds: &Bounds) {
+    let (known, count) = (before.processes().count(), world.processes().count());
+    let same_record = world.shares_record(before);
+    for index in 0..count {
+        let who = Who::from(index);
+        if same_record && index < known && world.shares_process(before, who) {
+            continue;
+        }
         let link = world.link(who);
         if link.statements.is_empty() && link.views.is_empty() && link.newest.is_none() {
             continue;

@@ -36,7 +36,7 @@ impl World {
     /// Is nothing stuck?
     #[must_use]
     pub fn is_converged(&self) -> bool {
-        self.stuck().is_empty()
+        self.committed().hold().is_none() && self.stuck().is_empty()
     }
 
     fn examine_hold(&self, stuck: &mut Vec<Stuck>) {
