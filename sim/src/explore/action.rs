@@ -14,12 +14,33 @@ use crate::world::{ArbiterIndex, Direction, Event, Process, RunningBuild, Who, W
 /// What is next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Action {
-    /// The arbiter folds this statement; those before it never arrive.
-    Deliver(Who, Arc<Statement>),
-    /// The host reads this view; those before it never arrive.
-    Read(Who, Arc<View>),
+    /// The arbiter folds this statement.
+    Deliver(Who, Arc<Statement>, Rest),
+    /// The host reads this view.
+    Read(Who, Arc<View>, Rest),
     /// Anything else.
     Happens(Event),
+}
+
+/// What becomes of a link when a message of it arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// The messages before it never arrive.
+    Outdated,
+    /// The others stay.
+    Stays,
+    /// The others stay, and so does a copy of it.
+    StaysWithIt,
+}
+
+impl Rest {
+    fn all(bounds: &Bounds) -> &'static [Self] {
+        if bounds.reductions.superseded {
+            &[Self::Outdated]
+        } else {
+            &[Self::Stays, Self::StaysWithIt]
+        }
+    }
 }
 
 /// A choice, and what it costs.
@@ -35,15 +56,15 @@ impl Action {
     /// The events that make it happen in this world, where messages may be on the links that it
     /// leaves behind, or that are yet to be sent again.
     pub(super) fn events(&self, world: &World) -> Vec<Event> {
-        let (who, direction, at, event) = match self {
+        let (who, direction, at, event, rest) = match self {
             Self::Happens(event) => return vec![event.clone()],
-            Self::Deliver(who, statement) => {
+            Self::Deliver(who, statement, rest) => {
                 let at = world.link(*who).statements.iter().position(|each| each == statement);
-                (*who, Direction::ToRecord, at, Event::Deliver { from: *who, to: RECORD })
+                (*who, Direction::ToRecord, at, Event::Deliver { from: *who, to: RECORD }, *rest)
             }
-            Self::Read(who, view) => {
+            Self::Read(who, view, rest) => {
                 let at = world.link(*who).views.iter().position(|each| each == view);
-                (*who, Direction::FromRecord, at, Event::Read(*who))
+                (*who, Direction::FromRecord, at, Event::Read(*who), *rest)
             }
         };
         let wire = Wire { who, direction };
@@ -52,10 +73,23 @@ impl Action {
             Direction::FromRecord => world.link(who).views.len(),
         };
         let mut events = Vec::new();
+        // One that is not there any more is the newest: it is sent again.
         if at.is_none() {
             events.push(Event::Repeat(wire));
         }
-        events.extend(std::iter::repeat_n(Event::Lose(wire), at.unwrap_or(waiting)));
+        match rest {
+            Rest::Outdated => {
+                let before = at.unwrap_or(waiting);
+                events.extend(std::iter::repeat_n(Event::Lose(wire), before));
+            }
+            Rest::Stays | Rest::StaysWithIt => {
+                let behind = at.map_or(1, |at| waiting - at) % waiting.max(1);
+                events.extend(std::iter::repeat_n(Event::Overtake(wire), behind));
+            }
+        }
+        if rest == Rest::StaysWithIt {
+            events.push(Event::Double(wire));
+        }
         events.push(event);
         events
     }
@@ -64,7 +98,7 @@ impl Action {
 /// All choices of a state, in a fixed order.
 pub(super) fn choices(world: &World, budget: &Budget, bounds: &Bounds) -> Vec<Choice> {
     let mut choices = Choices { world, budget, all: Vec::new() };
-    choices.push_messages();
+    choices.push_messages(Rest::all(bounds));
     choices.push_builds();
     choices.push_membership(&bounds.versions());
     choices.push_wishes();
@@ -95,15 +129,17 @@ impl Choices<'_> {
         self.push(Cost::Fault(kind), event);
     }
 
-    fn push_messages(&mut self) {
+    fn push_messages(&mut self, rests: &[Rest]) {
         for (who, process) in self.world.processes() {
             let link = self.world.link(who);
-            let statements = link.statements.iter().map(|each| Action::Deliver(who, each.clone()));
             let acts = process.acts();
-            let views =
-                link.views.iter().filter(|_| acts).map(|each| Action::Read(who, each.clone()));
-            let actions = statements.chain(views);
-            self.all.extend(actions.map(|action| Choice { action, cost: Cost::Free }));
+            for rest in rests {
+                let deliver = |each: &Arc<_>| Action::Deliver(who, Arc::clone(each), *rest);
+                let read = |each: &Arc<_>| Action::Read(who, Arc::clone(each), *rest);
+                let views = link.views.iter().filter(|_| acts).map(read);
+                let actions = link.statements.iter().map(deliver).chain(views);
+                self.all.extend(actions.map(|action| Choice { action, cost: Cost::Free }));
+            }
         }
         for (index, arbiter) in self.world.arbiters() {
             if arbiter.unpublished {

@@ -42,16 +42,27 @@ pub struct Reductions {
     pub projection: bool,
     /// A view that says the same to its host as the one before it is dropped.
     pub equal_views: bool,
+    /// A message before one that has arrived is dropped, and so is one that has arrived: the other
+    /// side would refuse it by its number. Where this is off any message may arrive at any time,
+    /// and again, which explores the comparisons of numbers that the drop relies on. Equal views
+    /// are kept then, and `NoLivelock` is not decided: what changes nothing may arrive for ever.
+    pub superseded: bool,
     /// Hosts may change their places: nothing is decided by a name.
     pub symmetry: bool,
 }
 
 impl Reductions {
     /// All of them.
-    pub const ALL: Self = Self { ranks: true, projection: true, equal_views: true, symmetry: true };
+    pub const ALL: Self =
+        Self { ranks: true, projection: true, equal_views: true, superseded: true, symmetry: true };
     /// None of them.
-    pub const NONE: Self =
-        Self { ranks: false, projection: false, equal_views: false, symmetry: false };
+    pub const NONE: Self = Self {
+        ranks: false,
+        projection: false,
+        equal_views: false,
+        superseded: false,
+        symmetry: false,
+    };
 }
 
 /// A kind of fault that is no choice of the explorer.

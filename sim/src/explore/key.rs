@@ -337,3 +337,96 @@ fn hash_of(value: &impl serde::Serialize) -> u64 {
     writer.write(value);
     xxh3_64(&writer.bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::variants::by_name;
+    use crate::world::{ArbiterIndex, Event};
+
+    const A: Who = Who(0);
+    const B: Who = Who(1);
+
+    fn key(bounds: &Bounds, events: &[Event]) -> u128 {
+        let mut world = World::new(bounds.setup());
+        for event in events {
+            world.apply(event, &mut Vec::new()).expect("the test knows what can happen");
+        }
+        let mut scratch = Scratch::new(bounds);
+        let parts = parts(&world, None, &mut scratch);
+        fingerprint(&parts, &bounds.budget(), &mut scratch)
+    }
+
+    fn deliver(from: Who) -> Event {
+        Event::Deliver { from, to: ArbiterIndex(0) }
+    }
+
+    /// Both ask, and one is offered the job.
+    fn asked(first: Who, second: Who) -> [Event; 4] {
+        [Event::Ask(first), Event::Ask(second), deliver(first), deliver(second)]
+    }
+
+    #[test]
+    fn hosts_that_change_their_places_make_one_state_and_two_without_the_reduction() {
+        let mut bounds = Bounds::new(&[0, 0]);
+        assert_eq!(key(&bounds, &asked(A, B)), key(&bounds, &asked(B, A)));
+        bounds.reductions.symmetry = false;
+        assert_ne!(key(&bounds, &asked(A, B)), key(&bounds, &asked(B, A)));
+    }
+
+    #[test]
+    fn hosts_of_two_versions_do_not_change_their_places() {
+        let bounds = Bounds::new(&[0, 1]);
+        assert_ne!(key(&bounds, &[Event::Ask(A)]), key(&bounds, &[Event::Ask(B)]));
+    }
+
+    #[test]
+    fn a_host_on_which_local_builds_run_stays_in_its_place() {
+        let bounds = Bounds { local_builds: (0, 1), ..Bounds::new(&[0, 0]) };
+        assert_ne!(key(&bounds, &[Event::Ask(A)]), key(&bounds, &[Event::Ask(B)]));
+    }
+
+    /// A word that was taken back, and is said again under a higher number.
+    fn said_again() -> Vec<Event> {
+        let stands_down = Event::StandDown { who: A, after: false };
+        let again = [Event::Ask(A), stands_down, Event::Reask(A)];
+        let wire = crate::world::Wire { who: A, direction: crate::world::Direction::ToRecord };
+        again.into_iter().chain([Event::Lose(wire), Event::Lose(wire)]).collect()
+    }
+
+    #[test]
+    fn of_a_number_only_its_rank_counts_and_the_number_itself_without_the_reduction() {
+        let mut bounds = Bounds::new(&[0]);
+        // What the reask leaves behind apart from numbers: nothing.
+        let (once, again) = ([Event::Ask(A)], said_again());
+        let ranked = (key(&bounds, &once), key(&bounds, &again));
+        bounds.reductions.ranks = false;
+        let raw = (key(&bounds, &once), key(&bounds, &again));
+        assert_eq!(ranked.0, ranked.1);
+        assert_ne!(raw.0, raw.1);
+    }
+
+    #[test]
+    fn a_wrong_protocol_tells_the_first_number_from_a_later_one() {
+        let protocol = by_name("guarded-report").expect("it is known");
+        let bounds = Bounds { protocol, ..Bounds::new(&[0]) };
+        assert_ne!(key(&bounds, &[Event::Ask(A)]), key(&bounds, &said_again()));
+    }
+
+    #[test]
+    fn what_is_shared_with_the_state_before_is_encoded_as_if_it_were_not() {
+        let bounds = Bounds::new(&[0, 0]);
+        let mut scratch = Scratch::new(&bounds);
+        let mut world = World::new(bounds.setup());
+        let mut encoded = parts(&world, None, &mut scratch);
+        for event in asked(A, B).into_iter().chain([Event::Publish(ArbiterIndex(0))]) {
+            let before = world.clone();
+            world.apply(&event, &mut Vec::new()).expect("it can happen");
+            encoded = parts(&world, Some((&before, &encoded)), &mut scratch);
+            let anew = parts(&world, None, &mut Scratch::new(&bounds));
+            let budget = bounds.budget();
+            let print = fingerprint(&encoded, &budget, &mut scratch);
+            assert_eq!(print, fingerprint(&anew, &budget, &mut scratch), "{event:?}");
+        }
+    }
+}

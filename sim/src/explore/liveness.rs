@@ -126,3 +126,59 @@ fn cycle_from(space: &Space, gone: &[bool], first: usize) -> (State, usize) {
 fn state(index: usize) -> State {
     State::try_from(index).expect("at most 2^32 states")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A space of these converged states and successors; states that have none listed are not
+    /// expanded.
+    fn space(count: u32, converged: &[u32], successors: &[&[u32]]) -> Space {
+        let mut space = Space::default();
+        for state in 0..count {
+            space.insert(u128::from(state), 0, 0);
+            space.converged.push(converged.contains(&state));
+        }
+        for of_one in successors {
+            of_one.iter().for_each(|state| space.follows(*state));
+            space.end_of_successors();
+        }
+        space
+    }
+
+    #[test]
+    fn a_space_in_which_all_ways_converge_has_neither() {
+        let found = judge(&space(4, &[3], &[&[1, 2], &[3, 1], &[3], &[]]));
+        assert_eq!((found.wedge, found.livelock), (None, None));
+    }
+
+    #[test]
+    fn a_dead_end_is_a_wedge_and_so_is_all_that_only_leads_there() {
+        let found = judge(&space(4, &[3], &[&[1, 3], &[2], &[], &[]]));
+        assert_eq!((found.wedge, found.livelock), (Some(1), None));
+    }
+
+    #[test]
+    fn a_cycle_that_can_be_left_is_a_livelock_and_no_wedge() {
+        let found = judge(&space(4, &[3], &[&[1], &[2], &[1, 3], &[]]));
+        assert_eq!((found.wedge, found.livelock), (None, Some((1, 2))));
+    }
+
+    #[test]
+    fn a_cycle_that_cannot_be_left_is_both() {
+        let found = judge(&space(3, &[], &[&[1], &[2], &[1]]));
+        assert_eq!((found.wedge, found.livelock), (Some(0), Some((1, 2))));
+    }
+
+    #[test]
+    fn what_was_not_expanded_may_converge() {
+        let found = judge(&space(3, &[], &[&[1, 2], &[2]]));
+        assert_eq!((found.wedge, found.livelock), (None, None));
+    }
+
+    #[test]
+    fn a_converged_state_may_be_left_again() {
+        let found = judge(&space(2, &[0], &[&[1], &[0]]));
+        assert_eq!((found.wedge, found.livelock), (None, None));
+    }
+}

@@ -5,15 +5,16 @@
 //! converged states over what needs no fault, `NoLivelock` by eliminating the states from which
 //! convergence cannot be avoided.
 //!
-//! **A step** is what somebody else can come between: a host is asked, a message arrives, an arbiter
-//! publishes, a chunk is signed off, a build ends. What a host's own driver does next (writes a row,
-//! starts a build, comes back) follows in the same step; commit and publication are two.
+//! **A step** is what somebody else can come between: a host is asked, a message arrives, an
+//! arbiter publishes, a chunk is signed off, a build ends. What a host's own driver does next
+//! (writes a row, starts a build, comes back) follows in the same step; commit and publication are
+//! two.
 //!
 //! **The network.** On each link any message may be next; those before it are never delivered, for
 //! the other side would refuse them as older. The newest stays deliverable until it has arrived,
-//! which is the repetition of Dr1. So loss, delay and overtaking need no budget, and a repeat of what
-//! has arrived changes nothing. At most [`Bounds::late`] messages that are superseded stay on a
-//! link: that is a bound of the search, not a reduction.
+//! which is the repetition of Dr1. So loss, delay and overtaking need no budget, and a repeat of
+//! what has arrived changes nothing. At most [`Bounds::late`] messages that are superseded stay on
+//! a link: that is a bound of the search, not a reduction.
 //!
 //! **Reductions** merge states between which no actor can ever tell a difference; each can be
 //! switched off ([`Reductions`]).

@@ -249,6 +249,10 @@ impl<'a> Search<'a> {
         let liveness = liveness::judge(&self.space);
         let verdict = |property: &Property| {
             let found = match property {
+                // What changes nothing may arrive for ever, so nothing must converge.
+                Property::NoLivelock if !self.bounds.reductions.superseded => {
+                    return Verdict::Unknown;
+                }
                 Property::NoWedge => liveness.wedge.map(|state| self.wedge(state)),
                 Property::NoLivelock => {
                     liveness.livelock.map(|(state, length)| self.livelock(state, length))
@@ -333,8 +337,8 @@ pub(super) fn take(world: &World, choice: &Choice, bounds: &Bounds) -> (World, V
 
 fn judge(world: &mut World, event: &Event, facts: &mut Vec<Fact>, violations: &mut Vec<Violation>) {
     facts.clear();
-    if let Event::Lose(_) = event {
-        world.apply(event, facts).expect("what is on a link can be lost");
+    if let Event::Lose(_) | Event::Overtake(_) | Event::Double(_) = event {
+        world.apply(event, facts).expect("what is on a link can be lost and doubled");
         return;
     }
     let before = world.clone();

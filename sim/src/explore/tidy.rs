@@ -26,10 +26,7 @@ pub(super) fn tidy(world: &mut World, before: &World, bounds: &Bounds) {
         let statements = statements(world, who, bounds);
         let views = views(world, who, bounds);
         let link = world.link(who);
-        if link.newest.is_some()
-            || statements.len() != link.statements.len()
-            || views.len() != link.views.len()
-        {
+        if link.newest.is_some() || statements != link.statements || views != link.views {
             let link = world.link_mut(who);
             link.statements = statements;
             link.views = views;
@@ -40,6 +37,12 @@ pub(super) fn tidy(world: &mut World, before: &World, bounds: &Bounds) {
 
 /// The statements that the record would take: of a host that is not gone, newer than its line.
 fn statements(world: &World, who: Who, bounds: &Bounds) -> VecDeque<Arc<Statement>> {
+    if !bounds.reductions.superseded {
+        let mut all: Vec<_> = world.link(who).statements.iter().cloned().collect();
+        all.sort_by_key(|statement| (statement.host.incarnation, statement.seq));
+        all.dedup();
+        return newest(all.into(), bounds.late);
+    }
     let record = world.committed();
     let taken = |statement: &&Arc<Statement>| {
         let line = record.line(&statement.host);
@@ -55,6 +58,13 @@ fn views(world: &World, who: Who, bounds: &Bounds) -> VecDeque<Arc<View>> {
     let mut kept: VecDeque<Arc<View>> = VecDeque::new();
     if !process.lives() {
         return kept;
+    }
+    if !bounds.reductions.superseded {
+        let link = world.link(who);
+        let mut all: Vec<_> = link.views.iter().chain(&link.newest).cloned().collect();
+        all.sort_by_key(|view| (view.host.incarnation, view.revision));
+        all.dedup();
+        return newest(all.into(), bounds.late);
     }
     let held = process.host.candidate().view();
     let link = world.link(who);

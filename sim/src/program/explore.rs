@@ -111,12 +111,12 @@ impl Explored {
         }
         let _ = writeln!(
             text,
-            "\n{} states, {} transitions, {} steps deep, {} states converged; two states were taken \
-             for one with a chance below {:.0e}",
-            coverage.states,
-            coverage.transitions,
-            coverage.depth,
-            coverage.converged,
+            "\n{} states, {} transitions, {} steps deep, {} states converged",
+            coverage.states, coverage.transitions, coverage.depth, coverage.converged
+        );
+        let _ = writeln!(
+            text,
+            "the chance that two different states were taken for one is below {:.0e}",
             coverage.collision_chance
         );
         if coverage.frontier > 0 {
