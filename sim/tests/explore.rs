@@ -90,6 +90,61 @@ fn three_and_four_hosts_hold_everything() {
     ]);
 }
 
+/// A larger configuration: hosts, chunks, late messages, local builds, faults, and its size.
+type Large = (&'static [u8], u8, usize, (u8, u8), &'static [(Fault, u8)], (usize, usize, usize));
+
+const LARGE: &[Large] = &[
+    (&[0, 0], 2, 2, (0, 0), &[], (403, 1_257, 20)),
+    (&[0, 0], 2, 2, (0, 0), &[(Crash, 1)], (13_312, 56_261, 33)),
+    (&[0, 0], 2, 2, (0, 0), &[(Reask, 2)], (35_485, 158_685, 44)),
+    (&[0, 0], 2, 2, (0, 0), &[(Gone, 2)], (42_265, 157_018, 44)),
+    (&[0, 0], 2, 2, (0, 0), &[(Fail, 1), (Retry, 1), (Unsigned, 1)], (41_763, 158_972, 33)),
+    (&[0, 0], 2, 2, (0, 0), &[(Arbiter, 2), (Reask, 1)], (16_879, 69_372, 34)),
+    (&[0, 0], 2, 2, (0, 0), &[(Lapse, 2), (Reask, 1)], (43_522, 185_945, 37)),
+    (&[0, 0], 1, 1, (0, 0), &[(Crash, 1), (Reask, 1), (Arbiter, 1)], (311_301, 1_534_254, 44)),
+    (&[0, 1], 2, 2, (0, 0), &[(Reask, 1), (Fail, 1), (Retry, 1)], (355_584, 1_329_354, 55)),
+    (&[0, 0, 0], 2, 2, (0, 0), &[], (3_002, 13_239, 24)),
+    (&[0, 1, 1], 2, 2, (0, 0), &[], (12_156, 52_201, 34)),
+    (&[0, 0, 0], 1, 1, (0, 0), &[(Reask, 1), (Lapse, 1)], (201_263, 1_026_611, 39)),
+    (&[0, 0], 1, 0, (0, 0), &[(Crash, 1), (Gone, 1)], (96_162, 357_957, 42)),
+    (&[0, 0], 1, 1, (0, 0), &[(Overlap, 1)], (15_724, 64_288, 24)),
+    (&[0, 0], 1, 0, (0, 0), &[(Gone, 1), (Overlap, 1)], (293_920, 1_112_028, 36)),
+    (&[0, 0], 1, 1, (0, 0), &[(Cancel, 2)], (15_036, 49_718, 45)),
+    (&[0, 0], 1, 1, (0, 0), &[(Cancel, 1), (Revoke, 1), (Lapse, 1)], (162_691, 627_608, 49)),
+    (&[0, 0, 0], 1, 1, (0, 0), &[(Suspect, 2), (Lapse, 1)], (115_478, 717_829, 31)),
+    (
+        &[0, 0],
+        1,
+        1,
+        (0, 0),
+        &[(Drain, 1), (Undrain, 1), (Lapse, 1), (Revoke, 1)],
+        (127_809, 543_661, 40),
+    ),
+    (
+        &[0],
+        1,
+        1,
+        (1, 1),
+        &[(Drain, 1), (Undrain, 1), (Cancel, 1), (Gone, 1)],
+        (245_037, 815_590, 45),
+    ),
+    (&[0, 0], 1, 1, (0, 1), &[(Drain, 1), (Undrain, 1), (Revoke, 1)], (429_784, 1_919_914, 44)),
+];
+
+/// `cargo test --release -p handover-sim --test explore -- --ignored`
+#[test]
+#[ignore = "some minutes in a release build"]
+fn larger_configurations_hold_everything() {
+    for (hosts, chunks, late, local_builds, faults, size) in LARGE {
+        let (chunks, late, local_builds) = (*chunks, *late, *local_builds);
+        let bounds = Bounds { chunks, late, local_builds, ..bounds(hosts, faults) };
+        let found = explore(&bounds, 2, |_| ControlFlow::Continue(()));
+        assert!(found.holds(), "{bounds}");
+        let coverage = found.coverage;
+        assert_eq!((coverage.states, coverage.transitions, coverage.depth), *size, "{bounds}");
+    }
+}
+
 /// A wrong protocol, the hosts and local builds that show it, the faults that it needs, and the
 /// property that breaks first: safety by depth, else the liveness one.
 type Wrong = (&'static str, &'static [u8], (u8, u8), &'static [(Fault, u8)], (Property, usize));
