@@ -9,7 +9,12 @@ use handover_sim::choose::FaultKind::{
     self as Fault, Arbiter, Cancel, Crash, Drain, Fail, Gone, Hang, Lapse, Overlap, Reask, Retry,
     Revoke, Slow, Suspect, Undrain, Unsigned,
 };
-use handover_sim::explore::{Bounds, Exploration, Property, Reductions, Verdict, explore};
+use handover_sim::explore::Property::{
+    self, ApprovalTruth, GateTruth, GrantsIncrease, NoEviction, NoLostReport, NoWedge, QueueKept,
+    QuietDrain, RecoveryExact, Settled, SlotHeldOnce, StaleIsNoEffect, SupersededStops,
+    TruthfulIdle,
+};
+use handover_sim::explore::{Bounds, Exploration, Reductions, Verdict, explore};
 use handover_sim::scenario::{self, Ended, Keyword as _, Scenario};
 use handover_sim::variants::{by_name, names};
 
@@ -65,7 +70,7 @@ fn two_hosts_hold_everything() {
 #[test]
 fn two_hosts_that_are_drained_fail_or_are_suspected_hold_everything() {
     all_hold(&[
-        (&[0, 0], 1, &[(Drain, 1), (Undrain, 1)], (2_986, 10_718, 26)),
+        (&[0, 0], 1, &[(Drain, 1), (Undrain, 1)], (3_956, 14_943, 26)),
         (&[0, 0], 1, &[(Fail, 1), (Retry, 1)], (4_964, 16_048, 31)),
         (&[0, 0], 1, &[(Arbiter, 1), (Suspect, 1)], (2_418, 9_674, 22)),
         (&[0, 0], 1, &[(Cancel, 1)], (3_441, 11_028, 32)),
@@ -112,13 +117,15 @@ const LARGE: &[Large] = &[
     (&[0, 0], 1, 1, (0, 0), &[(Cancel, 2)], (15_036, 49_718, 45)),
     (&[0, 0], 1, 1, (0, 0), &[(Cancel, 1), (Revoke, 1), (Lapse, 1)], (162_691, 627_608, 49)),
     (&[0, 0, 0], 1, 1, (0, 0), &[(Suspect, 2), (Lapse, 1)], (115_478, 717_829, 31)),
+    (&[0, 1, 1], 1, 1, (0, 0), &[(Fail, 1), (Retry, 1), (Arbiter, 1)], (444_618, 2_003_085, 45)),
+    (&[0, 1, 1], 1, 1, (0, 0), &[(Reask, 1), (Lapse, 1)], (816_316, 4_038_644, 48)),
     (
         &[0, 0],
         1,
         1,
         (0, 0),
         &[(Drain, 1), (Undrain, 1), (Lapse, 1), (Revoke, 1)],
-        (127_809, 543_661, 40),
+        (169_173, 757_189, 40),
     ),
     (
         &[0],
@@ -126,9 +133,9 @@ const LARGE: &[Large] = &[
         1,
         (1, 1),
         &[(Drain, 1), (Undrain, 1), (Cancel, 1), (Gone, 1)],
-        (245_037, 815_590, 45),
+        (337_542, 1_166_256, 47),
     ),
-    (&[0, 0], 1, 1, (0, 1), &[(Drain, 1), (Undrain, 1), (Revoke, 1)], (429_784, 1_919_914, 44)),
+    (&[0, 0], 1, 1, (0, 1), &[(Drain, 1), (Undrain, 1), (Revoke, 1)], (577_596, 2_698_607, 44)),
 ];
 
 /// `cargo test --release -p handover-sim --test explore -- --ignored`
@@ -150,19 +157,49 @@ fn larger_configurations_hold_everything() {
 type Wrong = (&'static str, &'static [u8], (u8, u8), &'static [(Fault, u8)], (Property, usize));
 
 const WRONG: &[Wrong] = &[
-    ("silent-stand-down", &[0, 0], (0, 0), &[(Reask, 1)], (Property::NoWedge, 3)),
-    ("silent-on-approval", &[0, 0], (0, 0), &[], (Property::NoWedge, 14)),
-    ("guarded-report", &[0], (0, 0), &[(Fail, 1), (Retry, 1)], (Property::NoLostReport, 20)),
-    ("drain-after-release", &[0], (1, 1), &[], (Property::QuietDrain, 3)),
+    ("silent-stand-down", &[0, 0], (0, 0), &[(Reask, 1)], (NoWedge, 3)),
+    ("silent-on-approval", &[0, 0], (0, 0), &[], (NoWedge, 14)),
+    ("guarded-report", &[0], (0, 0), &[(Fail, 1), (Retry, 1)], (NoLostReport, 20)),
+    ("drain-after-release", &[0], (1, 1), &[], (QuietDrain, 3)),
+    ("always-broken", &[0], (0, 0), &[], (GrantsIncrease, 2)),
+    ("no-seq", &[0], (0, 0), &[], (NoEviction, 6)),
+    ("decide-when-queued", &[0], (0, 0), &[], (Settled, 5)),
+    ("offer-in-a-later-fold", &[0], (0, 0), &[(Crash, 1)], (Settled, 7)),
+    ("report-not-held", &[0, 0], (0, 0), &[(Cancel, 1)], (NoLostReport, 12)),
+    ("approve-unsigned", &[0], (0, 0), &[(Unsigned, 1)], (ApprovalTruth, 10)),
+    ("accept-without-acknowledgement", &[0, 0], (0, 0), &[(Reask, 1)], (NoEviction, 12)),
+    ("stay-gone", &[0], (0, 0), &[(Gone, 1)], (NoWedge, 2)),
+    ("finished-stays-down", &[0], (0, 0), &[(Fail, 1), (Retry, 1)], (NoWedge, 10)),
+    ("stale-word-takes-offer-back", &[0], (0, 0), &[(Revoke, 1)], (StaleIsNoEffect, 6)),
+    ("no-grants", &[0], (0, 0), &[(Revoke, 1)], (StaleIsNoEffect, 6)),
+    ("slot-released-at-cancel", &[0], (0, 0), &[(Gone, 1)], (SlotHeldOnce, 10)),
+    ("ignore-revocation", &[0], (0, 0), &[(Revoke, 1)], (SupersededStops, 10)),
+    ("accepted-waits", &[0], (0, 0), &[(Revoke, 1)], (NoWedge, 5)),
+    ("reservation-kept", &[0], (0, 0), &[(Revoke, 1)], (SlotHeldOnce, 7)),
+    ("ends-when-idle", &[0], (0, 0), &[(Drain, 1)], (TruthfulIdle, 2)),
+    ("age-is-death", &[0, 0], (0, 0), &[(Suspect, 1)], (NoEviction, 8)),
+    ("latest-verdict", &[0, 1], (0, 0), &[(Fail, 1)], (GateTruth, 19)),
+    ("free-at-start", &[0], (0, 0), &[(Arbiter, 1)], (NoEviction, 6)),
+    ("drain-forgotten", &[0], (0, 0), &[(Crash, 1), (Drain, 1)], (QuietDrain, 3)),
+    ("cut-builds-pay", &[0], (0, 1), &[(Crash, 1)], (RecoveryExact, 3)),
+    ("parked-for-ever", &[0], (0, 1), &[(Drain, 1), (Undrain, 1)], (QueueKept, 10)),
+    ("release-before-remove", &[0], (0, 0), &[], (SlotHeldOnce, 9)),
+    ("remove-before-status", &[0], (0, 1), &[(Drain, 1)], (TruthfulIdle, 3)),
 ];
+
+/// One that ignores numbers is explored on a network that does not drop what they would refuse.
+const IGNORES_NUMBERS: &[&str] = &["no-seq"];
 
 fn wrong((name, hosts, local_builds, faults, _): &Wrong) -> Bounds {
     let protocol = by_name(name).expect("it is known");
-    Bounds { protocol, local_builds: *local_builds, ..bounds(hosts, faults) }
+    let bounds = bounds(hosts, faults).under(protocol);
+    let superseded = !IGNORES_NUMBERS.contains(name);
+    let reductions = Reductions { superseded, ..bounds.reductions };
+    Bounds { local_builds: *local_builds, states_max: 40_000, reductions, ..bounds }
 }
 
 fn is_liveness(property: Property) -> bool {
-    matches!(property, Property::NoWedge | Property::NoLivelock)
+    matches!(property, NoWedge | Property::NoLivelock)
 }
 
 /// Reads the file back, and replays it under its protocol.
@@ -183,7 +220,9 @@ fn each_wrong_protocol_breaks_first_what_it_names_and_the_file_replays_to_it() {
         let found = run(&bounds);
         let broken = found.broken();
         let safety = broken.iter().find(|each| !is_liveness(each.violation.property));
-        let first = safety.or_else(|| broken.first()).expect("it breaks something");
+        let Some(first) = safety.or_else(|| broken.first()) else {
+            panic!("{bounds}: it breaks something")
+        };
         assert_eq!((first.violation.property, first.steps), (property, steps), "{bounds}");
         let Ended::Breaks { violation, .. } = replay(&first.scenario.to_string(), row.0) else {
             panic!("{bounds}: the file replays to a violation\n{}", first.scenario);
@@ -194,8 +233,8 @@ fn each_wrong_protocol_breaks_first_what_it_names_and_the_file_replays_to_it() {
 
 #[test]
 fn what_breaks_a_wrong_protocol_the_right_one_stands_up_to() {
-    for row in WRONG {
-        let right = Bounds { protocol: Bounds::new(&[]).protocol, ..wrong(row) };
+    for (.., local_builds, faults, _) in WRONG.iter().filter(|row| row.1.len() == 1) {
+        let right = Bounds { local_builds: *local_builds, ..bounds(&[0], faults) };
         assert!(run(&right).holds(), "{right}");
     }
 }
@@ -271,7 +310,7 @@ fn a_bound_that_is_reached_leaves_what_is_not_broken_unknown() {
 fn what_is_found_below_a_bound_is_broken_and_the_rest_unknown() {
     let bounds = Bounds { states_max: 1_000, ..wrong(&WRONG[0]) };
     let found = run(&bounds);
-    assert_eq!(found.verdict(Property::NoWedge).word(), "broken");
+    assert_eq!(found.verdict(NoWedge).word(), "broken");
     assert_eq!(found.verdict(Property::SingleBuilder).word(), "unknown");
 }
 
@@ -297,7 +336,7 @@ fn schedules(found: &Exploration) -> Vec<String> {
 #[test]
 fn a_search_that_is_stopped_is_unknown() {
     let found = explore(&bounds(&[0, 0, 0], &[]), 1, |_| ControlFlow::Break(()));
-    assert_eq!(found.verdict(Property::NoWedge).word(), "unknown");
+    assert_eq!(found.verdict(NoWedge).word(), "unknown");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use handover_core::{
 use super::Bounds;
 use super::bounds::{Budget, Cost};
 use crate::choose::FaultKind;
-use crate::world::{ArbiterIndex, Direction, Event, Process, RunningBuild, Who, Wire, World};
+use crate::world::{ArbiterIndex, Direction, Event, Life, Process, RunningBuild, Who, Wire, World};
 
 /// What is next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -200,10 +200,13 @@ impl Choices<'_> {
             }
             for version in versions {
                 let (name, version) = (process.name.clone(), Some(version.clone()));
-                if process.lives() {
-                    self.fault(FaultKind::Overlap, Event::Overlap { name, version });
-                } else {
-                    self.free(Event::Boot { name, version });
+                match process.life {
+                    Life::Up | Life::Paused => {
+                        self.fault(FaultKind::Overlap, Event::Overlap { name, version });
+                    }
+                    Life::Crashed => self.free(Event::Boot { name, version }),
+                    // Its operator has ended it.
+                    Life::Exited => {}
                 }
             }
             if process.lives() {
@@ -263,9 +266,10 @@ impl Choices<'_> {
             if process.host.executor().is_draining() {
                 self.fault(FaultKind::Undrain, Event::Undrain(who));
             } else {
-                let (term, end) = (Term::UntilUndrained, EndAction::Nothing);
-                let at_deadline = AtDeadline::Report;
-                self.fault(FaultKind::Drain, Event::Drain { who, term, end, at_deadline });
+                for end in [EndAction::Nothing, EndAction::Stop] {
+                    let (term, at_deadline) = (Term::UntilUndrained, AtDeadline::Report);
+                    self.fault(FaultKind::Drain, Event::Drain { who, term, end, at_deadline });
+                }
             }
         }
     }

@@ -138,6 +138,18 @@ impl Bounds {
         Ok(self)
     }
 
+    /// The same under another protocol. A wrong one may bend the views that it hears, so of them
+    /// all counts then; one that ignores numbers also needs [`Reductions::superseded`] off.
+    #[must_use]
+    pub fn under(mut self, protocol: &'static dyn Protocol) -> Self {
+        self.protocol = protocol;
+        if protocol.breaks().is_some() {
+            self.reductions.projection = false;
+            self.reductions.equal_views = false;
+        }
+        self
+    }
+
     /// The versions that hosts run, in order.
     pub(super) fn versions(&self) -> Vec<Version> {
         let newest = self.hosts.iter().copied().max().unwrap_or_default();

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 use super::bounds::Budget;
 use super::canon::{Kind, Number, Writer};
 use super::{Bounds, Reductions};
-use crate::world::{Process, Who, World};
+use crate::world::{Link, Process, Who, World};
 
 /// A part of a state, encoded once for all states that share it.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ impl Scratch {
 
     fn scope(&self, host: &HostId) -> u16 {
         let life = usize::try_from(host.incarnation.0).expect("few lives");
-        u16::try_from(self.place(&host.name) * 64 + life).expect("few hosts and few lives")
+        u16::try_from(self.place(&host.name) * 512 + life).expect("few hosts and few lives")
     }
 
     /// Where a number comes among those that it is compared with.
@@ -277,51 +277,75 @@ fn process_part(world: &World, who: Who, scratch: &mut Scratch) -> Part {
     writer.read_by(host.id(), host.candidate().seq());
     writer.write(&(host.id().incarnation, host.version(), process.life));
     let mut memories = Vec::new();
-    if process.lives() {
-        write_living(writer, process);
-    }
     if process.lives() || world.newest(&process.name) == Some(who) {
-        let known = process.lives() && process.ledger == *host.executor().ledger();
-        writer.write(&(!known).then_some(&process.ledger));
         let place = scratch.place(&process.name);
-        remember(&mut scratch.writer, &mut memories, place, process);
+        write_process(&mut scratch.writer, &mut memories, place, process);
     }
-    let link = world.link(who);
-    scratch.writer.write(&link.statements.len());
-    for statement in &link.statements {
-        scratch.writer.host = scratch.scope(&statement.host);
-        scratch.writer.write(&**statement);
-    }
-    scratch.writer.host = scope;
-    for view in &link.views {
-        scratch.writer.write(&**view);
-    }
+    write_link(world.link(who), scratch);
     part(&scratch.writer, memories)
 }
 
-fn write_living(writer: &mut Writer, process: &Process) {
-    writer.write(&process.host);
-    writer.write(&process.orders);
-    writer.write(&process.builds);
-    writer.write(&(process.said, process.muted));
-    writer.write(&process.put_off);
-    writer.write(&process.owes_drain);
-    writer.write(&(process.stale, process.slow));
-    let shown = process.shown.as_deref().filter(|view| view.host == *process.host.id());
-    let known = shown == process.host.candidate().view();
-    writer.write(&(!known).then_some(shown));
+fn write_link(link: &Link, scratch: &mut Scratch) {
+    let Link { statements, views, newest, statements_stalled, views_stalled, cut } = link;
+    let own = scratch.writer.host;
+    scratch.writer.write(&statements.len());
+    for statement in statements {
+        scratch.writer.host = scratch.scope(&statement.host);
+        scratch.writer.write(&**statement);
+    }
+    let writer = &mut scratch.writer;
+    writer.host = own;
+    writer.write(&(statements_stalled, views_stalled, cut));
+    for view in views.iter().chain(newest) {
+        writer.write(&**view);
+    }
 }
 
-/// What lies about of builds: of local ones by name, of granted ones as long as the grant counts.
-fn remember(writer: &mut Writer, memories: &mut Vec<Memory>, place: usize, process: &Process) {
-    for (tag, works) in [(2, &process.workspaces), (3, &process.artifacts)] {
-        for work in works {
-            match work {
-                Work::Local(build) => writer.write(&(tag, build)),
-                Work::Granted(grant) => {
-                    let hash = hash_of(&(tag, process.host.id().incarnation));
-                    memories.push(Memory { grant: *grant, place: Some(place), hash });
-                }
+/// Its memory, if it lives, and its disk. What lies about of a build under a grant counts as long
+/// as the grant does.
+fn write_process(writer: &mut Writer, memories: &mut Vec<Memory>, place: usize, process: &Process) {
+    // Without `..`: a field that is new has to find its place here.
+    let Process {
+        name: _,
+        host,
+        life: _,
+        ledger,
+        orders,
+        builds,
+        workspaces,
+        artifacts,
+        ended,
+        said,
+        muted,
+        put_off,
+        owes_drain,
+        shown,
+        stale,
+        slow,
+    } = process;
+    if process.lives() {
+        writer.write(host);
+        writer.write(orders);
+        writer.write(builds);
+        writer.write(&(said, muted));
+        writer.write(put_off);
+        writer.write(owes_drain);
+        writer.write(&(stale, slow));
+        let shown = shown.as_deref().filter(|view| view.host == *host.id());
+        let known = shown == host.candidate().view();
+        writer.write(&(!known).then_some(shown));
+    }
+    let known = process.lives() && ledger == host.executor().ledger();
+    writer.write(&(!known).then_some(ledger));
+    let left = workspaces.iter().map(|work| ("workspace", work));
+    let left = left.chain(artifacts.iter().map(|work| ("artifacts", work)));
+    let how = |clean: bool| if clean { "clean" } else { "failed" };
+    for (what, work) in left.chain(ended.iter().map(|(work, clean)| (how(*clean), work))) {
+        match work {
+            Work::Local(build) => writer.write(&(what, build)),
+            Work::Granted(grant) => {
+                let hash = hash_of(&(what, host.id().incarnation));
+                memories.push(Memory { grant: *grant, place: Some(place), hash });
             }
         }
     }

@@ -25,12 +25,15 @@ pub(super) fn tidy(world: &mut World, before: &World, bounds: &Bounds) {
         }
         let statements = statements(world, who, bounds);
         let views = views(world, who, bounds);
+        let committed = world.committed().revision();
         let link = world.link(who);
-        if link.newest.is_some() || statements != link.statements || views != link.views {
+        // A wrong protocol tells of what is not committed; then that is not told again.
+        let newest = link.newest.clone().filter(|view| view.revision > committed);
+        if newest != link.newest || statements != link.statements || views != link.views {
             let link = world.link_mut(who);
             link.statements = statements;
             link.views = views;
-            link.newest = None;
+            link.newest = newest;
         }
     }
 }

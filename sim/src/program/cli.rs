@@ -186,6 +186,10 @@ pub(super) struct Explore {
     /// Other local builds that may be submitted to the first host
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = range(0, 8))]
     pub(super) builds: u8,
+    /// Let messages arrive in any order and again, also where the other side refuses them by their
+    /// number; `NoLivelock` is not decided then
+    #[arg(long)]
+    pub(super) any_order: bool,
     /// Give up after so many states
     #[arg(long, value_name = "N")]
     pub(super) max_states: Option<usize>,

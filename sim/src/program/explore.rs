@@ -7,7 +7,9 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use handover_sim::check::Property;
-use handover_sim::explore::{self, Bounds, Counterexample, Exploration, Progress, Verdict};
+use handover_sim::explore::{
+    self, Bounds, Counterexample, Exploration, Progress, Reductions, Verdict,
+};
 use handover_sim::suite::Judgement;
 use handover_sim::variants;
 
@@ -48,10 +50,11 @@ fn bounds(asked: &Explore) -> Bounds {
         chunks: asked.chunks,
         late: usize::from(asked.late),
         local_builds: (asked.deployments, asked.builds),
-        protocol,
         states_max: asked.max_states.unwrap_or(usize::MAX),
-        ..Bounds::new(&hosts)
+        ..Bounds::new(&hosts).under(protocol)
     };
+    let superseded = !asked.any_order;
+    let bounds = Bounds { reductions: Reductions { superseded, ..bounds.reductions }, ..bounds };
     asked.faults.iter().fold(bounds, |bounds, (kind, times)| {
         bounds.with(*kind, *times).expect("the arguments know only kinds with a budget")
     })
