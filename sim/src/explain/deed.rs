@@ -82,14 +82,14 @@ impl Kind {
 }
 
 /// A process: the how many-th of its place, counted from the newest.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Life {
     name: Name,
     newer: usize,
 }
 
 /// Which of the builds of a host.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Job {
     Granted,
     Local(BuildId),
@@ -97,7 +97,7 @@ pub(super) enum Job {
 
 /// What a calm event is about, whatever it carries. An event that takes the place of a calm one has
 /// the key of that one: the end of a build, failed or not; the oldest statement, whoever folds it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Key {
     Deliver(Life),
     Read(Life),
@@ -191,6 +191,8 @@ pub(super) struct Deed {
     /// The calm event whose place it takes.
     pub(super) key: Option<Key>,
     pub(super) kind: Kind,
+    /// Calm could have taken it at some time where it stood.
+    pub(super) is_calm: bool,
     /// Whose it is.
     pub(super) place: Option<Name>,
     /// For a command about a grant: how far the grant is behind the newest.
@@ -211,13 +213,15 @@ impl Deed {
             *work = None;
         }
         let place = place_of(world, event);
-        Self { command: Some(command), key, kind: Kind::of(world, event), place, behind }
+        let (kind, is_calm) = (Kind::of(world, event), world.calm_events().contains(event));
+        Self { command: Some(command), key, kind, is_calm, place, behind }
     }
 
     /// A calm event that is held back to the end.
     pub(super) fn held(key: Key) -> Self {
         let place = key.place().cloned();
-        Self { command: None, key: Some(key), kind: Kind::Move, place, behind: 0 }
+        let kind = Kind::Move;
+        Self { command: None, key: Some(key), kind, is_calm: true, place, behind: 0 }
     }
 
     /// The version that it names.

@@ -8,7 +8,7 @@ use super::words::clause;
 use crate::world::{Event, Setup, World};
 
 /// Which calm events are held back at a place, and what calm would take there.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Held(BTreeSet<Key>);
 
 /// What an event is at its place.
@@ -36,10 +36,6 @@ impl Held {
                 calm.iter().filter_map(|event| Key::of(world, event)).collect();
             self.0.retain(|key| possible.contains(key));
         }
-    }
-
-    pub(super) fn contains(&self, key: &Key) -> bool {
-        self.0.contains(key)
     }
 
     /// Judges an event that is taken here, and remembers what it passes over. The events that calm

@@ -22,6 +22,8 @@
 
 mod deed;
 mod departures;
+mod fewest;
+mod no_return;
 mod replay;
 mod report;
 mod shrink;
@@ -30,7 +32,8 @@ mod words;
 
 use std::fmt;
 
-use replay::{Budget, Case, record};
+use fewest::Searched;
+use replay::{Budget, Case, Played, play, record};
 use shrink::Shrinker;
 
 use crate::check::{Property, Violation};
@@ -164,25 +167,97 @@ pub fn explain(failure: &Failure, limits: &Limits) -> Explanation {
     let Some(case) = record(failure, &mut budget) else {
         return as_it_is(failure, &budget);
     };
-    let mut shrinker = Shrinker::new(case, property, &mut budget);
-    shrinker.shrink();
-    let played = shrinker.played();
-    let Case { setup, .. } = shrinker.case;
+    let mut smallest = Smallest::new(case, property, &mut budget);
+    smallest.shrink();
+    smallest.search(limits.states_max);
+    let Smallest { case: Case { setup, .. }, played, fewest, .. } = smallest;
     let departures = departures::departures(&setup, &played.events);
     let violation = played.violation.unwrap_or_else(|| failure.violation.clone());
+    let class = Class::of(property);
+    let no_return = (class == Class::Liveness)
+        .then(|| no_return::no_return(&setup, &played.events, limits))
+        .flatten();
     let (scenario, is_verified) = story::tell(&setup, &played.events, &violation, &departures);
     Explanation {
-        class: Class::of(property),
+        class,
         violation,
         departures,
-        fewest: Fewest::Unknown,
+        fewest,
         setup,
         schedule: played.events,
         scenario,
         is_verified,
-        no_return: None,
+        no_return,
         replays: budget.replays,
         replayed_steps: budget.steps,
+    }
+}
+
+/// Rounds of leaving out and searching; each finds fewer departures than the last.
+const ROUNDS_MAX: usize = 4;
+
+/// The departures of which all schedules are tried.
+const TRIED_MAX: usize = 2;
+
+/// The smallest case so far.
+struct Smallest<'a> {
+    case: Case,
+    played: Played,
+    property: Property,
+    fewest: Fewest,
+    budget: &'a mut Budget,
+}
+
+impl<'a> Smallest<'a> {
+    fn new(case: Case, property: Property, budget: &'a mut Budget) -> Self {
+        let played = play(&case, property, budget);
+        Self { case, played, property, fewest: Fewest::Unknown, budget }
+    }
+
+    fn shrink(&mut self) {
+        let mut shrinker = Shrinker::new(self.case.clone(), self.property, self.budget);
+        shrinker.shrink();
+        self.played = shrinker.played();
+        self.case = shrinker.case;
+    }
+
+    /// Looks for schedules with fewer departures, and leaves out what those do not need.
+    fn search(&mut self, states_max: usize) {
+        for _ in 0..ROUNDS_MAX {
+            let has = departures::count(&self.case.setup, &self.played.events);
+            let mut tried = 0;
+            let mut better = None;
+            while tried < has && tried <= TRIED_MAX && better.is_none() {
+                match fewest::search(&self.case, self.property, tried, states_max) {
+                    Searched::Found(schedule) => better = Some(schedule),
+                    Searched::None => tried += 1,
+                    Searched::Unknown => break,
+                }
+            }
+            self.fewest = match has {
+                _ if self.budget.is_spent() => Fewest::Unknown,
+                _ if has == tried => Fewest::Proved,
+                _ => Fewest::NoneToSpare { at_least: tried },
+            };
+            let Some(schedule) = better else {
+                return;
+            };
+            self.take(schedule, tried);
+        }
+        self.fewest = Fewest::Unknown;
+    }
+
+    fn take(&mut self, schedule: Vec<Event>, departures: usize) {
+        let violation = Violation { property: self.property, why: String::new() };
+        let failure = Failure { setup: self.case.setup.clone(), schedule, violation };
+        let Some(case) = record(&failure, self.budget) else {
+            return;
+        };
+        let shrinker = Shrinker::new(case, self.property, self.budget);
+        let mut shrinker = shrinker.with_at_most(departures);
+        shrinker.shrink();
+        self.played = shrinker.played();
+        self.case = shrinker.case;
     }
 }
 

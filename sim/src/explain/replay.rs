@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::Failure;
-use super::deed::{Deed, Key, Kind};
+use super::deed::{Deed, Key};
+use super::{Class, Failure};
 use crate::check::{Property, Rest, Transition, Violation, check, rest};
 use crate::world::{Event, Setup, World};
 
@@ -73,23 +73,31 @@ impl Stage {
         self.violation.is_none()
     }
 
-    /// All faults end, and calm goes on to rest.
+    /// All faults end, and calm goes on to rest. That end belongs to each schedule, so its events
+    /// are kept only where one of them breaks something.
     fn end(&mut self, budget: &mut Budget) {
         budget.steps += 1;
+        let end = self.events.len();
         if !self.step(Event::Heal) {
             return;
         }
-        // The end belongs to each schedule.
-        self.events.pop();
-        let steps = &mut budget.steps;
-        if let Rest::Broken(violation) = rest(&mut self.world, |_| *steps += 1) {
+        let (steps, events) = (&mut budget.steps, &mut self.events);
+        let rested = rest(&mut self.world, |step| {
+            *steps += 1;
+            events.push(step.event.clone());
+        });
+        if let Rest::Broken(violation) = rested {
             self.violation = Some(violation);
+        }
+        let is_safety = |found: &Violation| Class::of(found.property) == Class::Safety;
+        if !self.violation.as_ref().is_some_and(is_safety) {
+            self.events.truncate(end);
         }
     }
 }
 
 /// Replays a case.
-pub(super) fn play(case: &Case, budget: &mut Budget) -> Played {
+pub(super) fn play(case: &Case, property: Property, budget: &mut Budget) -> Played {
     budget.replays += 1;
     let mut stage = Stage::new(&case.setup);
     let mut mentioned: BTreeMap<&Key, usize> = BTreeMap::new();
@@ -101,6 +109,9 @@ pub(super) fn play(case: &Case, budget: &mut Budget) -> Played {
     let steps_max = calm_max(case);
     while stage.violation.is_none() && stage.events.len() < steps_max {
         let deed = case.deeds.get(at).map(|deed| &**deed);
+        if deed.is_none() && Class::of(property) == Class::Liveness {
+            break;
+        }
         let (event, is_deed) = match next(&stage.world, deed, &mentioned) {
             Some(found) => found,
             None if deed.is_none() => break,
@@ -202,9 +213,5 @@ impl Case {
     pub(super) fn indices(&self, wanted: impl Fn(&Deed) -> bool) -> Vec<usize> {
         let deeds = self.deeds.iter().enumerate();
         deeds.filter(|(_, deed)| wanted(deed)).map(|(index, _)| index).collect()
-    }
-
-    pub(super) fn count(&self, kind: Kind) -> usize {
-        self.deeds.iter().filter(|deed| deed.kind == kind).count()
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use handover_core::{Name, Priority};
 
 use super::deed::{Deed, Kind};
+use super::departures::count;
 use super::replay::{Budget, Case, Played, play};
 use crate::check::Property;
 
@@ -14,12 +15,20 @@ use crate::check::Property;
 pub(super) struct Shrinker<'a> {
     pub(super) case: Case,
     property: Property,
+    /// What is accepted has no more departures than this.
+    departures_max: usize,
     budget: &'a mut Budget,
 }
 
 impl<'a> Shrinker<'a> {
     pub(super) fn new(case: Case, property: Property, budget: &'a mut Budget) -> Self {
-        Self { case, property, budget }
+        Self { case, property, departures_max: usize::MAX, budget }
+    }
+
+    /// From here on nothing is accepted that has more departures.
+    pub(super) fn with_at_most(mut self, departures: usize) -> Self {
+        self.departures_max = departures;
+        self
     }
 
     /// Until nothing can be left out any more.
@@ -49,11 +58,14 @@ impl<'a> Shrinker<'a> {
         if self.budget.is_spent() {
             return false;
         }
-        let breaks = play(&candidate, self.budget).breaks(self.property);
-        if breaks {
+        let played = play(&candidate, self.property, self.budget);
+        let taken = played.breaks(self.property)
+            && (self.departures_max == usize::MAX
+                || count(&candidate.setup, &played.events) <= self.departures_max);
+        if taken {
             self.case = candidate;
         }
-        breaks
+        taken
     }
 
     /// Leaves all deeds of a kind out at once, which is cheap to try.
@@ -67,7 +79,7 @@ impl<'a> Shrinker<'a> {
 
     /// Leaves out what does not happen anyway.
     fn drop_skipped(&mut self) {
-        let played = play(&self.case, self.budget);
+        let played = play(&self.case, self.property, self.budget);
         let skipped: BTreeSet<usize> = played.skipped.into_iter().collect();
         if !skipped.is_empty() {
             let candidate = self.case.without(&skipped);
@@ -186,7 +198,7 @@ impl<'a> Shrinker<'a> {
 
     /// The case, replayed.
     pub(super) fn played(&mut self) -> Played {
-        play(&self.case, self.budget)
+        play(&self.case, self.property, self.budget)
     }
 }
 
