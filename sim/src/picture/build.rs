@@ -9,17 +9,18 @@ use super::label::label;
 use super::model::{Bar, BarKind, Commit, Diagram, Lane, LaneKind, Note, Row, RowKind, Tone};
 use crate::check::{Transition, Violation};
 use crate::explain::{Class, Limits, is_fault, no_return};
-use crate::scenario::{Ended, Moment, Run, Scenario, setup_of, watch};
+use crate::scenario::{CURRENT, Content, Ended, Moment, Run, Scenario, setup_of, watch};
 use crate::variants::Protocol;
 use crate::world::{Event, Fact, Life, Setup, Who, World};
 
 /// Runs a scenario and makes the picture of the run.
 pub(super) fn build(scenario: &Scenario, protocol: &'static dyn Protocol) -> (Diagram, Run) {
     let setup = setup_of(scenario, protocol);
-    let mut builder = Builder::new(&setup);
+    let mut builder = Builder::new(&setup, scenario.setup().single_steps);
     let run = watch(scenario, protocol, &mut |moment| builder.see(moment));
     let mut diagram = builder.finish(&setup);
     diagram.title = scenario.title().to_owned();
+    diagram.about = about(scenario, protocol);
     diagram.is_broken = run.ended != Ended::Holds;
     diagram.verdict = match &run.ended {
         Ended::Holds if run.is_stale() => format!("stale under {}", run.protocol),
@@ -31,10 +32,27 @@ pub(super) fn build(scenario: &Scenario, protocol: &'static dyn Protocol) -> (Di
     (diagram, run)
 }
 
+/// What the scenario says of itself, and what a wrong protocol leaves out.
+fn about(scenario: &Scenario, protocol: &'static dyn Protocol) -> Vec<String> {
+    let prose = scenario.lines().iter().filter_map(|line| match line.content() {
+        Content::Prose(text) => Some(text.as_str()),
+        Content::Header(_) | Content::Command(_) | Content::Comment(_) | Content::Blank => None,
+    });
+    let prose: Vec<&str> = prose.collect();
+    let mut about = vec![prose.join(" ")];
+    if protocol.name() != CURRENT {
+        about.push(format!("Under {}: {}.", protocol.name(), protocol.summary()));
+    }
+    about.retain(|text| !text.is_empty());
+    about
+}
+
 struct Builder {
     diagram: Diagram,
     /// The command whose step is awaited.
     command: Option<String>,
+    /// Each command is one step: those that say nothing new stand back.
+    single_steps: bool,
     lanes: Lanes,
     flight: Flight,
     /// The bars that have begun and not ended, by what they are of.
@@ -66,7 +84,7 @@ impl Lanes {
 }
 
 impl Builder {
-    fn new(setup: &Setup) -> Self {
+    fn new(setup: &Setup, single_steps: bool) -> Self {
         let world = World::new(setup.clone());
         let arbiters = world.arbiters().count();
         let lane = |name: &str, detail: &str, kind| {
@@ -87,6 +105,7 @@ impl Builder {
         let mut builder = Self {
             diagram: Diagram { lanes, ..Diagram::default() },
             command: None,
+            single_steps,
             lanes: Lanes { arbiters, places },
             flight,
             open: BTreeMap::new(),
@@ -104,7 +123,7 @@ impl Builder {
     fn see(&mut self, moment: Moment<'_>) {
         match moment {
             Moment::Command(command) => self.command = Some(command.to_string()),
-            Moment::Stale(why) => {
+            Moment::Stale(_) => {
                 let text = self.command.take().unwrap_or_default();
                 self.diagram.rows.push(Row {
                     text: format!("{text}: cannot happen"),
@@ -113,7 +132,6 @@ impl Builder {
                     fault: None,
                     commit: None,
                 });
-                let _ = why;
             }
             Moment::Step(step) => self.step(step),
             Moment::Broken(violation) => {
@@ -133,16 +151,16 @@ impl Builder {
         let command = self.command.take();
         let is_told = told.is_some() || is_fault(step.before, step.event);
         let kind = match (&command, is_told) {
-            (Some(_), _) => RowKind::Command,
+            (Some(_), true) => RowKind::Command,
+            (Some(_), false) if !self.single_steps || self.has_ended => RowKind::Command,
             (None, true) => RowKind::Follows,
-            (None, false) => RowKind::Quiet,
+            (Some(_) | None, false) => RowKind::Quiet,
         };
         let text = command.unwrap_or_else(|| step.before.name_of(step.event));
         let fault = is_fault(step.before, step.event).then(|| self.struck(step));
         let commit = self.commit(step);
         self.diagram.rows.push(Row { text, kind, label: told, fault, commit });
-        let is_quiet = kind == RowKind::Quiet;
-        self.flight.follow(step, row, is_quiet, &self.lanes, &mut self.diagram.messages);
+        self.flight.follow(step, row, !is_told, &self.lanes, &mut self.diagram.messages);
         self.holds(step, row);
         self.builds(step, row);
         self.stretches(step, row);
@@ -253,7 +271,7 @@ impl Builder {
     }
 
     fn begin(&mut self, kind: BarKind, lane: usize, what: String, row: usize) {
-        let bar = Bar { kind, lane, from: row, to: None, what: what.clone() };
+        let bar = Bar { kind, lane, from: row, to: None };
         self.open.insert((kind, lane, what), self.diagram.bars.len());
         self.diagram.bars.push(bar);
     }

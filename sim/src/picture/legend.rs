@@ -12,7 +12,7 @@ pub(super) fn draw(diagram: &Diagram, shapes: &mut Vec<Shape>, margins: (i32, i3
     *y += 14;
     let mut x = left;
     for (class, words) in entries(diagram) {
-        let width = SAMPLE + 8 + Text::width_of(words, false) + 22;
+        let width = SAMPLE + 8 + Text::width_of(words) + 22;
         if x + width > right && x > left {
             x = left;
             *y += LINE;
@@ -47,7 +47,10 @@ fn entries(diagram: &Diagram) -> Vec<(Class, &'static str)> {
     add(view(true), Class::QuietView, "a view with nothing new");
     add(diagram.messages.iter().any(|message| is_lost(message.end)), Class::Cross, "lost");
     add(
-        diagram.messages.iter().any(|message| message.end == MessageEnd::Open),
+        diagram
+            .messages
+            .iter()
+            .any(|message| message.end == MessageEnd::Open && !message.says.is_empty()),
         Class::Open,
         "still on its way",
     );

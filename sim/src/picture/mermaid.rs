@@ -63,7 +63,8 @@ fn write_message(
     row: usize,
 ) {
     let (from, sent) = message.sent;
-    let (number, to, says) = (number + 1, message.to, &message.says);
+    let (number, to) = (number + 1, message.to);
+    let says = if message.says.is_empty() { "a view" } else { message.says.as_str() };
     let is_late = !arrives_next(diagram, message);
     let tag = if is_late { format!(" (message {number})") } else { String::new() };
     if sent == row && is_late && message.end != MessageEnd::Lost(row) {

@@ -4,9 +4,11 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Class {
     Title,
+    About,
     Good,
     Broken,
-    Lost,
+    BrokenNote,
+    LostNote,
     Lane,
     Detail,
     Command,
@@ -39,9 +41,11 @@ impl Class {
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Title => "title",
+            Self::About => "about",
             Self::Good => "good",
             Self::Broken => "broken",
-            Self::Lost => "lost",
+            Self::BrokenNote => "broken-note",
+            Self::LostNote => "lost-note",
             Self::Lane => "lane",
             Self::Detail => "detail",
             Self::Command => "command",
@@ -74,7 +78,7 @@ impl Class {
     pub(super) const fn letters(self) -> i32 {
         match self {
             Self::Title => 19,
-            Self::Good | Self::Broken | Self::Lost | Self::Lane => 14,
+            Self::Good | Self::Broken | Self::BrokenNote | Self::LostNote | Self::Lane => 14,
             Self::Detail => 11,
             _ => 13,
         }
@@ -137,7 +141,7 @@ pub(super) enum Shape {
 
 impl Text {
     /// How wide a text is at most, in pixels: fonts differ, and this is a wide one.
-    pub(super) fn width_of(text: &str, _is_mono: bool) -> i32 {
+    pub(super) fn width_of(text: &str) -> i32 {
         width(text, 13)
     }
 
