@@ -82,7 +82,7 @@ mod tests {
     use super::*;
     use crate::world::Who;
 
-    fn read(who: u8) -> Event {
+    fn read(who: u16) -> Event {
         Event::Read(Who(who))
     }
 

@@ -12,8 +12,8 @@ use crate::world::{Place, Setup};
 /// The bounds that all seeds of a set of walks share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WalkSettings {
-    /// Places, 1 to 64, each with a process of the first version at the start.
-    pub hosts: u8,
+    /// Places, 1 to 1,000, each with a process of the first version at the start.
+    pub hosts: u16,
     /// Versions that the places roll through, at least 1.
     pub versions: u8,
     /// Chunks of a build, at most; each seed draws how many.
@@ -120,10 +120,13 @@ pub(super) fn version_name(index: u8) -> Version {
     format!("v{}", u32::from(index) + 1).as_str().into()
 }
 
+/// The names of the first places.
+const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
+
 /// `a` to `z`, then `h27` and so on.
-fn place_name(index: u8) -> String {
-    if index < 26 {
-        char::from(b'a' + index).to_string()
+fn place_name(index: u16) -> String {
+    if let Some(letter) = LETTERS.chars().nth(usize::from(index)) {
+        letter.to_string()
     } else {
         format!("h{}", u32::from(index) + 1)
     }

@@ -13,8 +13,8 @@ use super::settings::version_name;
 use crate::draw::Draw;
 use crate::world::{Event, Fact, Process, Who, World};
 
-/// Processes after which nothing boots any more: a world counts them in a byte.
-const PROCESSES_MAX: usize = 250;
+/// Processes after which nothing boots any more: room is left for the faults that start one.
+const PROCESSES_MAX: usize = World::PROCESSES_MAX - 256;
 
 /// What somebody wants of a place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
