@@ -9,6 +9,7 @@ mod delays;
 mod faults;
 mod report;
 mod settings;
+mod strategy;
 mod walk;
 mod workload;
 
@@ -16,4 +17,5 @@ pub use faults::FaultKind;
 pub(crate) use report::scene;
 pub use report::{Outcome, WalkReport};
 pub use settings::WalkSettings;
-pub use walk::walk;
+pub use strategy::{Strategy, UnknownStrategy};
+pub use walk::{walk, walk_by};

@@ -32,6 +32,22 @@ pub struct WalkSettings {
     pub span_us: u64,
 }
 
+/// What a swarm runs if it is told nothing: 20 hosts that roll through 3 versions, up to 8 chunks,
+/// all faults but [`FaultKind::Reuse`].
+impl Default for WalkSettings {
+    fn default() -> Self {
+        Self {
+            hosts: 20,
+            versions: 3,
+            chunks: 8,
+            local_builds: 20,
+            steps_max: 10_000,
+            span_us: 800_000,
+            ..Self::rolling_update()
+        }
+    }
+}
+
 impl WalkSettings {
     /// A rolling update of 5 hosts from one version to the next, with every fault that the protocol
     /// stands up to: all but [`FaultKind::Reuse`], which breaks the driver's part (Dr4).

@@ -14,7 +14,7 @@ use super::agenda::{Agenda, Item};
 use super::delays::Delays;
 use super::faults::{still_ends, strike};
 use super::workload::{Granted, Workload};
-use super::{Outcome, WalkReport};
+use super::{Outcome, Strategy, WalkReport};
 use crate::check::{Rest, Transition, Violation, check, rest};
 use crate::digest::Digest;
 use crate::draw::{Concern, Draw};
@@ -24,7 +24,19 @@ use crate::world::{ArbiterIndex, Event, Fact, World};
 /// How often a fault that finds nothing to hit is tried again.
 const TRIES_MAX: u32 = 20;
 
-/// Walks once.
+/// Walks once by a strategy.
+#[must_use]
+pub fn walk_by(
+    seed: u64,
+    settings: &WalkSettings,
+    strategy: Strategy,
+    protocol: &'static dyn Protocol,
+) -> WalkReport {
+    let _ = strategy.of_seed(seed);
+    walk(seed, settings, protocol)
+}
+
+/// Walks once, by virtual time.
 #[must_use]
 pub fn walk(seed: u64, settings: &WalkSettings, protocol: &'static dyn Protocol) -> WalkReport {
     let _span = tracing::info_span!("walk", seed, protocol = protocol.name()).entered();
