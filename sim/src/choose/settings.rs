@@ -97,6 +97,7 @@ impl WalkSettings {
         Draft {
             faults: self.faults.iter().map(draft_of).collect(),
             places,
+            versions: self.versions,
             chunks: (1..=chunks).map(|number| format!("c{number}").as_str().into()).collect(),
             arbiters: u8::try_from(arbiters).expect("1 or 2"),
             local_builds: u32::try_from(local_builds).expect("at most a u32"),
@@ -109,6 +110,8 @@ impl WalkSettings {
 pub(super) struct Draft {
     /// The places, in order.
     pub places: Vec<Place>,
+    /// Versions that the places roll through.
+    pub versions: u8,
     /// The plan of each build.
     pub chunks: BTreeSet<handover_core::Chunk>,
     /// 1 or 2.
@@ -120,6 +123,19 @@ pub(super) struct Draft {
 }
 
 impl Draft {
+    /// About how many steps it takes, and hardly ever more: what has no virtual time draws its
+    /// points below this.
+    pub(super) fn steps(&self) -> u64 {
+        let hosts = self.places.len() as u64;
+        200 + hosts * u64::from(self.versions) * 60 + u64::from(self.local_builds) * 15
+    }
+
+    /// The kinds of faults that strike in it.
+    pub(super) fn kinds(&self) -> Vec<FaultKind> {
+        let struck = self.faults.iter().filter(|(_, times)| **times > 0);
+        struck.map(|(kind, _)| *kind).collect()
+    }
+
     /// The world that it begins with.
     pub(super) fn setup(&self, protocol: &'static dyn Protocol) -> Setup {
         Setup {
