@@ -14,6 +14,9 @@ use crate::world::{Place, Setup};
 pub struct WalkSettings {
     /// Places, 1 to 1,000, each with a process of the first version at the start.
     pub hosts: u16,
+    /// Each seed draws how many hosts and versions there are, up to the bounds, how much time there
+    /// is for all of it, and a factor on all that a host does; else these are the same for all.
+    pub varies: bool,
     /// Versions that the places roll through, at least 1.
     pub versions: u8,
     /// Chunks of a build, at most; each seed draws how many.
@@ -38,6 +41,7 @@ impl Default for WalkSettings {
     fn default() -> Self {
         Self {
             hosts: 20,
+            varies: true,
             versions: 3,
             chunks: 8,
             local_builds: 20,
@@ -57,6 +61,7 @@ impl WalkSettings {
             FaultKind::ALL.iter().filter(|kind| **kind != FaultKind::Reuse).map(|kind| (*kind, 3));
         Self {
             hosts: 5,
+            varies: false,
             versions: 2,
             chunks: 3,
             slots: 2,
@@ -75,10 +80,37 @@ impl WalkSettings {
         self
     }
 
+    /// How large this seed's rollout is: a large one has more going on, a small one more of it at
+    /// the same places.
+    fn size(&self, draw: &mut Draw, hosts_preferred: u16) -> Size {
+        if !self.varies {
+            let Self { hosts, versions, span_us, .. } = *self;
+            return Size { hosts, versions, span_us };
+        }
+        let hosts = match draw.below(4) {
+            0 => self.hosts,
+            1 => drawn_below(draw, self.hosts),
+            _ => drawn_below(draw, self.hosts.min(hosts_preferred)),
+        };
+        let versions = match draw.below(2) {
+            0 => self.versions,
+            _ => u8::try_from(draw.between(1, u64::from(self.versions))).expect("at most a u8"),
+        };
+        let span_us = self.span_us * u64::from(hosts + 5) / u64::from(self.hosts + 5);
+        Size { hosts, versions, span_us: span_us >> draw.below(4) }
+    }
+
     /// What this seed makes of the settings (swarm testing): a run in which some faults never
-    /// happen finds what a run in which all do hides.
-    pub(super) fn draft(&self, workload: &mut Draw, faults: &mut Draw) -> Draft {
-        let places = (0..self.hosts).map(|index| Place {
+    /// happen finds what a run in which all do hides. Where the size varies, half of the seeds have
+    /// at most the hosts that are preferred.
+    pub(super) fn draft(
+        &self,
+        workload: &mut Draw,
+        faults: &mut Draw,
+        hosts_preferred: u16,
+    ) -> Draft {
+        let Size { hosts, versions, span_us } = self.size(workload, hosts_preferred);
+        let places = (0..hosts).map(|index| Place {
             slots: u32::try_from(workload.between(1, u64::from(self.slots.max(1))))
                 .expect("at most a u32"),
             pinned: workload.chance(100),
@@ -97,12 +129,20 @@ impl WalkSettings {
         Draft {
             faults: self.faults.iter().map(draft_of).collect(),
             places,
-            versions: self.versions,
+            versions,
+            span_us,
             chunks: (1..=chunks).map(|number| format!("c{number}").as_str().into()).collect(),
             arbiters: u8::try_from(arbiters).expect("1 or 2"),
             local_builds: u32::try_from(local_builds).expect("at most a u32"),
         }
     }
+}
+
+/// How large a rollout is.
+struct Size {
+    hosts: u16,
+    versions: u8,
+    span_us: u64,
 }
 
 /// What one seed makes of the settings.
@@ -112,6 +152,8 @@ pub(super) struct Draft {
     pub places: Vec<Place>,
     /// Versions that the places roll through.
     pub versions: u8,
+    /// The virtual time in which wishes and faults begin.
+    pub span_us: u64,
     /// The plan of each build.
     pub chunks: BTreeSet<handover_core::Chunk>,
     /// 1 or 2.
@@ -145,6 +187,11 @@ impl Draft {
             protocol,
         }
     }
+}
+
+/// From 1 to `most`.
+fn drawn_below(draw: &mut Draw, most: u16) -> u16 {
+    u16::try_from(draw.between(1, u64::from(most))).expect("at most a u16")
 }
 
 /// `v1`, `v2`, ...

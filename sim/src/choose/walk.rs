@@ -110,6 +110,14 @@ struct Walk {
     log: Log,
 }
 
+/// Few departures hit little in a large world.
+const fn hosts_preferred(strategy: Strategy) -> u16 {
+    match strategy {
+        Strategy::Random | Strategy::Mix | Strategy::Pct { .. } => 10,
+        Strategy::DelayBounded { .. } => 4,
+    }
+}
+
 impl Walk {
     fn new(
         seed: u64,
@@ -119,12 +127,13 @@ impl Walk {
     ) -> Self {
         let mut wishes = Draw::new(seed, Concern::Workload);
         let mut faults = Draw::new(seed, Concern::Faults);
-        let draft = settings.draft(&mut wishes, &mut faults);
+        let draft = settings.draft(&mut wishes, &mut faults, hosts_preferred(strategy));
         let mut schedule = Draw::new(seed, Concern::Schedule);
         let steps = draft.steps();
         let (picker, span) = match strategy {
             Strategy::Random | Strategy::Mix => {
-                (Picker::Time(Delays::new(seed, draft.places.len())), settings.span_us)
+                let delays = Delays::new(seed, draft.places.len(), settings.varies);
+                (Picker::Time(delays), draft.span_us)
             }
             Strategy::Pct { depth } => {
                 let draw = Draw::new(seed, Concern::Delays);
