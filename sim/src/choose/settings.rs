@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use handover_core::Version;
+use handover_core::{Name, Version};
 
 use super::FaultKind;
 use crate::draw::Draw;
@@ -15,7 +15,8 @@ pub struct WalkSettings {
     /// Places, 1 to 1,000, each with a process of the first version at the start.
     pub hosts: u16,
     /// Each seed draws how many hosts and versions there are, up to the bounds, how much time there
-    /// is for all of it, and a factor on all that a host does; else these are the same for all.
+    /// is for all of it, a factor on all that a host does, and whether one place is hit more often
+    /// than others; else these are the same for all.
     pub varies: bool,
     /// Versions that the places roll through, at least 1.
     pub versions: u8,
@@ -100,6 +101,12 @@ impl WalkSettings {
         Size { hosts, versions, span_us: span_us >> draw.below(4) }
     }
 
+    /// Most failures need more than one fault at the same place.
+    fn victim(&self, draw: &mut Draw, places: &[Place]) -> Option<Name> {
+        let is_drawn = self.varies && draw.chance(600);
+        is_drawn.then(|| draw.pick(places).map(|place| place.name.clone())).flatten()
+    }
+
     /// What this seed makes of the settings (swarm testing): a run in which some faults never
     /// happen finds what a run in which all do hides. Where the size varies, half of the seeds have
     /// at most the hosts that are preferred.
@@ -128,6 +135,7 @@ impl WalkSettings {
         };
         Draft {
             faults: self.faults.iter().map(draft_of).collect(),
+            victim: self.victim(workload, &places),
             places,
             versions,
             span_us,
@@ -150,6 +158,8 @@ struct Size {
 pub(super) struct Draft {
     /// The places, in order.
     pub places: Vec<Place>,
+    /// The place that is hit more often than others.
+    pub victim: Option<Name>,
     /// Versions that the places roll through.
     pub versions: u8,
     /// The virtual time in which wishes and faults begin.

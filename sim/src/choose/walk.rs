@@ -30,6 +30,9 @@ use crate::world::{ArbiterIndex, Event, Fact, World};
 /// How often a fault that finds nothing to hit is tried again.
 const TRIES_MAX: u32 = 20;
 
+/// The same where the settings vary.
+const TRIES_VARIED_MAX: u32 = 100;
+
 /// Walks once, by virtual time.
 #[must_use]
 pub fn walk(seed: u64, settings: &WalkSettings, protocol: &'static dyn Protocol) -> WalkReport {
@@ -104,6 +107,10 @@ struct Walk {
     /// What calm would do next.
     calm: Option<Event>,
     agenda: Agenda,
+    /// The place that is hit more often than others.
+    victim: Option<Name>,
+    varies: bool,
+    tries_max: u32,
     workload: Workload,
     schedule: Draw,
     faults: Draw,
@@ -142,7 +149,7 @@ impl Walk {
             Strategy::DelayBounded { departures_max } => {
                 let draw = Draw::new(seed, Concern::Delays);
                 let departures = schedule.between(1, u64::from(departures_max.max(1)));
-                let departures = Departures::drawn(draw, draft.kinds(), departures, steps);
+                let departures = Departures::drawn(draw, &draft, departures, steps);
                 (Picker::Departures(departures), steps)
             }
         };
@@ -173,6 +180,9 @@ impl Walk {
             happening: Happening::default(),
             calm: None,
             agenda,
+            victim: draft.victim.clone(),
+            varies: settings.varies,
+            tries_max: if settings.varies { TRIES_VARIED_MAX } else { TRIES_MAX },
             workload,
             schedule,
             faults,
@@ -322,10 +332,12 @@ impl Walk {
                 Granted::Never => None,
             },
             Next::Due(Item::Fault { kind, number, tries }) => {
-                let Some(strike) = strike(&self.world, kind, &mut self.faults) else {
-                    if tries < TRIES_MAX {
+                let Some(strike) =
+                    strike(&self.world, kind, self.victim.as_ref(), &mut self.faults)
+                else {
+                    if tries < self.tries_max {
                         let again = Item::Fault { kind, number, tries: tries + 1 };
-                        let due = self.now + self.faults.below(self.span / 20);
+                        let due = self.now + self.patience();
                         self.agenda.enter(due, again);
                     }
                     return None;
@@ -334,6 +346,13 @@ impl Walk {
                 Some(strike.event)
             }
         }
+    }
+
+    /// How long until a fault that found nothing to hit is tried again: where the settings vary,
+    /// of any order of magnitude, for what it waits for may last a moment only.
+    fn patience(&mut self) -> u64 {
+        let patience = self.faults.below(self.span / 20);
+        if self.varies { 1 + (patience >> self.faults.below(12)) } else { patience }
     }
 
     fn enter_end(&mut self, end: Option<Event>) {
