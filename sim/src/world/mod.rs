@@ -130,6 +130,9 @@ pub struct RealEnd {
 }
 
 impl World {
+    /// The most processes that a world can have, the dead ones counted: [`Who`] numbers them.
+    pub const PROCESSES_MAX: usize = 1 << 16;
+
     /// The world at the start: the processes of the places that are up, an empty record.
     #[must_use]
     pub fn new(setup: Setup) -> Self {
@@ -243,6 +246,14 @@ impl World {
             Part::Link(who) => PartRef::Link(self.link(who)),
             Part::Oracle => PartRef::Oracle(&self.oracle),
         }
+    }
+
+    /// All parts.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = Part> {
+        let processes = self.processes().map(|(who, _)| who);
+        let processes = processes.flat_map(|who| [Part::Process(who), Part::Link(who)]);
+        let arbiters = self.arbiters().map(|(index, _)| Part::Arbiter(index));
+        [Part::Store, Part::Oracle].into_iter().chain(arbiters).chain(processes)
     }
 
     /// The parts in which this world differs from an earlier one of which it is a clone that went
