@@ -7,6 +7,7 @@ pub mod draw;
 pub mod explore;
 pub mod scenario;
 pub mod suite;
+pub mod swarm;
 pub mod variants;
 pub mod world;
 

@@ -111,9 +111,15 @@ impl Strike {
 
 /// Draws where a fault of this kind strikes; none where there is nothing that it could hit now.
 pub(super) fn strike(world: &World, kind: FaultKind, draw: &mut Draw) -> Option<Strike> {
+    let strikes = strikes(world, kind, draw);
+    draw.pick(&strikes).cloned()
+}
+
+/// All that a fault of this kind could hit now; what it does there is drawn.
+pub(super) fn strikes(world: &World, kind: FaultKind, draw: &mut Draw) -> Vec<Strike> {
     let mut strikes = possible(world, kind, draw);
     strikes.retain(|strike| world.permits(&strike.event).is_ok());
-    draw.pick(&strikes).cloned()
+    strikes
 }
 
 fn possible(world: &World, kind: FaultKind, draw: &mut Draw) -> Vec<Strike> {

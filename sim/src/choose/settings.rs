@@ -12,8 +12,8 @@ use crate::world::{Place, Setup};
 /// The bounds that all seeds of a set of walks share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WalkSettings {
-    /// Places, 1 to 64, each with a process of the first version at the start.
-    pub hosts: u8,
+    /// Places, 1 to 1,000, each with a process of the first version at the start.
+    pub hosts: u16,
     /// Versions that the places roll through, at least 1.
     pub versions: u8,
     /// Chunks of a build, at most; each seed draws how many.
@@ -30,6 +30,22 @@ pub struct WalkSettings {
     pub steps_max: usize,
     /// The virtual time in which wishes and faults begin, in microseconds.
     pub span_us: u64,
+}
+
+/// What a swarm runs if it is told nothing: 20 hosts that roll through 3 versions, up to 8 chunks,
+/// all faults but [`FaultKind::Reuse`].
+impl Default for WalkSettings {
+    fn default() -> Self {
+        Self {
+            hosts: 20,
+            versions: 3,
+            chunks: 8,
+            local_builds: 20,
+            steps_max: 10_000,
+            span_us: 800_000,
+            ..Self::rolling_update()
+        }
+    }
 }
 
 impl WalkSettings {
@@ -81,6 +97,7 @@ impl WalkSettings {
         Draft {
             faults: self.faults.iter().map(draft_of).collect(),
             places,
+            versions: self.versions,
             chunks: (1..=chunks).map(|number| format!("c{number}").as_str().into()).collect(),
             arbiters: u8::try_from(arbiters).expect("1 or 2"),
             local_builds: u32::try_from(local_builds).expect("at most a u32"),
@@ -93,6 +110,8 @@ impl WalkSettings {
 pub(super) struct Draft {
     /// The places, in order.
     pub places: Vec<Place>,
+    /// Versions that the places roll through.
+    pub versions: u8,
     /// The plan of each build.
     pub chunks: BTreeSet<handover_core::Chunk>,
     /// 1 or 2.
@@ -104,6 +123,19 @@ pub(super) struct Draft {
 }
 
 impl Draft {
+    /// About how many steps it takes, and hardly ever more: what has no virtual time draws its
+    /// points below this.
+    pub(super) fn steps(&self) -> u64 {
+        let hosts = self.places.len() as u64;
+        200 + hosts * u64::from(self.versions) * 60 + u64::from(self.local_builds) * 15
+    }
+
+    /// The kinds of faults that strike in it.
+    pub(super) fn kinds(&self) -> Vec<FaultKind> {
+        let struck = self.faults.iter().filter(|(_, times)| **times > 0);
+        struck.map(|(kind, _)| *kind).collect()
+    }
+
     /// The world that it begins with.
     pub(super) fn setup(&self, protocol: &'static dyn Protocol) -> Setup {
         Setup {
@@ -120,10 +152,13 @@ pub(super) fn version_name(index: u8) -> Version {
     format!("v{}", u32::from(index) + 1).as_str().into()
 }
 
+/// The names of the first places.
+const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
+
 /// `a` to `z`, then `h27` and so on.
-fn place_name(index: u8) -> String {
-    if index < 26 {
-        char::from(b'a' + index).to_string()
+fn place_name(index: u16) -> String {
+    if let Some(letter) = LETTERS.chars().nth(usize::from(index)) {
+        letter.to_string()
     } else {
         format!("h{}", u32::from(index) + 1)
     }

@@ -130,6 +130,9 @@ pub struct RealEnd {
 }
 
 impl World {
+    /// The most processes that a world can have, the dead ones counted: [`Who`] numbers them.
+    pub const PROCESSES_MAX: usize = 1 << 16;
+
     /// The world at the start: the processes of the places that are up, an empty record.
     #[must_use]
     pub fn new(setup: Setup) -> Self {
