@@ -1,7 +1,8 @@
 //! `abandoned-before-stopped`: the end of a build is said together with the order to stop it.
 //!
-//! The record hands the job on while the build still stops: two hosts build. It leaves out Ca4:
-//! nothing is said until the build has really stopped. Breaks `SingleBuilder`.
+//! The record hands the job on while the build still stops: if it comes to its own end first, its
+//! report is lost, and if not, two hosts build. It leaves out Ca4: nothing is said until the build has
+//! really stopped. Breaks `NoLostReport`, and a few steps later `SingleBuilder`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +27,7 @@ impl Protocol for AbandonedBeforeStopped {
     }
 
     fn breaks(&self) -> Option<Property> {
-        Some(Property::SingleBuilder)
+        Some(Property::NoLostReport)
     }
 
     fn says_on_top(&self, process: &Process, order: &ExecutorEffect) -> Option<Statement> {

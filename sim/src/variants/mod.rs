@@ -26,6 +26,7 @@ mod finished_stays_down;
 mod free_at_start;
 mod gate_read_before_counted;
 mod guarded_report;
+mod hunt;
 mod ignore_revocation;
 mod lapse_to_the_same_host;
 mod latest_verdict;
@@ -46,6 +47,7 @@ mod silent_on_approval;
 mod silent_stand_down;
 mod silent_when_approved;
 mod slot_released_at_cancel;
+mod smallest;
 mod stale_word_takes_offer_back;
 mod status_before_artifacts;
 mod stay_gone;
@@ -64,6 +66,9 @@ use handover_core::{
 use crate::check::Property;
 use crate::world::Process;
 
+pub use hunt::{Hunt, hunt, hunting_ground};
+pub use smallest::{first_broken, smallest};
+
 /// What the actors of a world follow. Each method is a seam; as given, it is the right protocol.
 pub trait Protocol: fmt::Debug + Sync {
     /// Its name in a header.
@@ -72,9 +77,20 @@ pub trait Protocol: fmt::Debug + Sync {
     /// What it leaves out, in a line.
     fn summary(&self) -> &'static str;
 
-    /// The property that it breaks first; none for the right one, nor for a wrong one whose mistake
+    /// The property that it breaks first: of those of safety the one that the shortest schedule
+    /// breaks, else the one of liveness. None for the right one, nor for a wrong one whose mistake
     /// the other rules make up for.
     fn breaks(&self) -> Option<Property>;
+
+    /// Of a wrong one that breaks nothing: the rules that make up for what it leaves out.
+    fn masked_by(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Does what it leaves out matter only where an identity is used twice, against Dr4?
+    fn needs_reuse(&self) -> bool {
+        false
+    }
 
     /// A statement on its way out of a host.
     fn say(&self, saying: &Saying<'_>) -> Said {
