@@ -31,6 +31,7 @@ impl World {
                 events.push(Event::Publish(index));
             }
         }
+        events.extend(self.protocol().lapses(self.committed()).map(Event::Lapse));
         for (who, _) in self.processes() {
             if self.permits(&Event::Read(who)).is_ok() {
                 events.push(Event::Read(who));
