@@ -123,8 +123,8 @@
 //!
 //! # Features
 //!
-//! `serde`: everything that stores, watches and journals carry. Unknown fields and higher formats
-//! are refused, not guessed.
+//! `serde`: everything that stores, watches and journals carry, and the [`journal`]'s own types.
+//! Unknown fields and higher formats are refused, not guessed.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -134,6 +134,8 @@ mod candidate;
 pub mod executor;
 mod host;
 mod ids;
+#[cfg(feature = "serde")]
+pub mod journal;
 mod record;
 mod statement;
 mod view;

@@ -161,7 +161,7 @@ impl Executor {
     pub fn deadline(&mut self) -> Result<AtDeadline, NotDraining> {
         let outcome = self.state.drain.as_ref().ok_or(NotDraining)?.at_deadline;
         match outcome {
-            AtDeadline::Interrupt => self.interrupt(),
+            AtDeadline::Interrupt => self.interrupt()?,
             AtDeadline::Undrain => self.undrain()?,
             AtDeadline::Report => {}
         }
@@ -229,7 +229,14 @@ impl Executor {
         Ok(())
     }
 
-    fn interrupt(&mut self) {
+    /// Stops all that is under way, as a deadline with [`AtDeadline::Interrupt`] does.
+    ///
+    /// # Errors
+    /// No drain is in force: what was interrupted would start again at once.
+    pub fn interrupt(&mut self) -> Result<(), NotDraining> {
+        if self.state.drain.is_none() {
+            return Err(NotDraining);
+        }
         let under_way: Vec<Work> = self
             .state
             .tasks
@@ -247,6 +254,7 @@ impl Executor {
             }
         }
         self.hand_out_slots();
+        Ok(())
     }
 
     /// Marks unfinished work as cut short, and acts on it as far as no effect of it is out.
