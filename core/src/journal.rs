@@ -153,7 +153,7 @@ pub enum HostInput {
     /// [`Host::interrupt`].
     Interrupt,
     /// [`Host::handle_view`].
-    View(View),
+    View(Box<View>),
     /// [`Host::handle_unreadable`].
     Unreadable(Unreadable),
     /// [`Host::handle_plan`].
@@ -213,7 +213,7 @@ impl Host {
             HostInput::Undrain => return self.undrain().is_ok(),
             HostInput::Deadline => return self.deadline().is_ok(),
             HostInput::Interrupt => return self.interrupt().is_ok(),
-            HostInput::View(view) => return self.handle_view(view).is_ok(),
+            HostInput::View(view) => return self.handle_view(*view).is_ok(),
             HostInput::Plan { grant, plan } => return self.handle_plan(grant, plan).is_ok(),
             HostInput::NoPlan { grant } => return self.handle_no_plan(grant).is_ok(),
             HostInput::SignOff { grant, chunk, sign_off } => {

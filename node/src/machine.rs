@@ -204,7 +204,8 @@ impl Machine {
     /// A newer view; the gate can be read again.
     pub(crate) fn read_view(&mut self, view: View) {
         self.barred = None;
-        let refused = self.give(HostInput::View(view.clone()), |host| host.handle_view(view));
+        let refused =
+            self.give(HostInput::View(Box::new(view.clone())), |host| host.handle_view(view));
         if let Err(refusal) = refused {
             tracing::debug!(host = %self.host.id(), %refusal, "view not taken");
         }

@@ -48,7 +48,7 @@ impl Feed {
 
 /// What was heard.
 enum Heard {
-    Whole(Result<RecordParts, StoreError>, Option<Revision>),
+    Whole(Box<Result<RecordParts, StoreError>>, Option<Revision>),
     Opened(Result<Changes, StoreError>),
     Change(Option<Result<Arc<Change>, StoreError>>),
 }
@@ -79,7 +79,8 @@ impl Driver {
                 return true;
             }
             Feed::Loading { whole, read } => {
-                whole.as_mut().poll(context).map(|whole| Heard::Whole(whole, *read))
+                let read = *read;
+                whole.as_mut().poll(context).map(|whole| Heard::Whole(Box::new(whole), read))
             }
             Feed::Opening(open) => open.as_mut().poll(context).map(Heard::Opened),
             Feed::Following { changes, heard } => {
@@ -90,18 +91,20 @@ impl Driver {
                         self.feed = Feed::Waiting { at: now, whole: false };
                         return true;
                     }
-                    polled => {
-                        if polled.is_ready() {
-                            *heard = now;
-                        }
-                        polled.map(Heard::Change)
+                    Poll::Pending => Poll::Pending,
+                    Poll::Ready(change) => {
+                        *heard = now;
+                        Poll::Ready(Heard::Change(change))
                     }
                 }
             }
         };
         let Poll::Ready(heard) = heard else { return false };
         match heard {
-            Heard::Whole(Ok(parts), since) => self.take_whole(parts, since, now),
+            Heard::Whole(whole, since) => match *whole {
+                Ok(parts) => self.take_whole(parts, since, now),
+                Err(error) => self.lost_feed(now, Some(error)),
+            },
             Heard::Opened(Ok(changes)) => {
                 self.feed_backoff.reset();
                 self.feed = Feed::Following { changes, heard: now };
@@ -109,9 +112,9 @@ impl Driver {
             }
             Heard::Change(Some(Ok(change))) => self.hear_change(&change, now),
             Heard::Change(None) => self.lost_feed(now, None),
-            Heard::Whole(Err(error), _)
-            | Heard::Opened(Err(error))
-            | Heard::Change(Some(Err(error))) => self.lost_feed(now, Some(error)),
+            Heard::Opened(Err(error)) | Heard::Change(Some(Err(error))) => {
+                self.lost_feed(now, Some(error));
+            }
         }
         true
     }

@@ -109,7 +109,8 @@ impl RecordStore for MemoryStore {
 impl Inner {
     /// Are the changes above this revision all there?
     fn has_all(&self, after: Revision) -> Result<(), StoreError> {
-        let first = self.changes.front().map_or(self.record.revision(), |change| change.expects);
+        let first =
+            self.changes.front().map_or_else(|| self.record.revision(), |change| change.expects);
         if first > after { Err(StoreError::Compacted) } else { Ok(()) }
     }
 }
