@@ -3,7 +3,6 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
 
 use futures_core::Stream;
 use handover_core::{HostId, Incarnation, Name};
@@ -78,8 +77,9 @@ impl Sightings {
         Self(Box::pin(stream))
     }
 
-    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<(HostId, Liveness)>> {
-        self.0.as_mut().poll_next(context)
+    /// The stream, to be polled or wrapped.
+    pub fn as_stream(&mut self) -> Pin<&mut (dyn Stream<Item = (HostId, Liveness)> + Send)> {
+        self.0.as_mut()
     }
 }
 

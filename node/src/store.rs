@@ -72,11 +72,11 @@ impl Changes {
         Self(Box::pin(stream))
     }
 
-    pub(crate) fn poll(
+    /// The stream, to be polled or wrapped.
+    pub fn as_stream(
         &mut self,
-        context: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Option<Result<Arc<Change>, StoreError>>> {
-        self.0.as_mut().poll_next(context)
+    ) -> Pin<&mut (dyn Stream<Item = Result<Arc<Change>, StoreError>> + Send)> {
+        self.0.as_mut()
     }
 }
 

@@ -85,7 +85,7 @@ impl Driver {
             Feed::Opening(open) => open.as_mut().poll(context).map(Heard::Opened),
             Feed::Following { changes, heard } => {
                 let silent = *heard + self.options.rewatch <= now;
-                match changes.poll(context) {
+                match changes.as_stream().poll_next(context) {
                     Poll::Pending if silent => {
                         // What a watch has skipped is told by nothing but another watch.
                         self.feed = Feed::Waiting { at: now, whole: false };

@@ -102,7 +102,9 @@ impl Driver {
                 true
             }
             Watch::Following(sightings) => {
-                let Poll::Ready(sighting) = sightings.poll(context) else { return false };
+                let Poll::Ready(sighting) = sightings.as_stream().poll_next(context) else {
+                    return false;
+                };
                 match sighting {
                     Some((host, liveness)) => {
                         self.members.backoff.reset();

@@ -1,7 +1,10 @@
 //! A small world for nodes: one thread, virtual time, and a seed that says who is polled next.
 #![allow(dead_code, reason = "each test target uses a part")]
 
-use std::collections::BTreeMap;
+pub(crate) mod faulty;
+pub(crate) mod shop;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -18,6 +21,7 @@ pub(crate) struct World {
     tasks: BTreeMap<usize, Pin<Box<dyn Future<Output = ()> + Send>>>,
     ready: Arc<Mutex<Vec<usize>>>,
     next: usize,
+    frozen: BTreeSet<usize>,
     draws: ChaCha8Rng,
     pub(crate) polls: u64,
 }
@@ -45,6 +49,7 @@ impl World {
             tasks: BTreeMap::new(),
             ready: Arc::default(),
             next: 0,
+            frozen: BTreeSet::new(),
             draws: ChaCha8Rng::from_seed(key),
             polls: 0,
         }
@@ -64,13 +69,24 @@ impl World {
         self.tasks.remove(&task);
     }
 
+    /// Never polls a task, until it thaws.
+    pub(crate) fn freeze(&mut self, task: usize) {
+        self.frozen.insert(task);
+    }
+
+    /// Polls a task again that was frozen.
+    pub(crate) fn thaw(&mut self, task: usize) {
+        self.frozen.remove(&task);
+        self.ready.lock().expect("no test panics under it").push(task);
+    }
+
     pub(crate) fn is_over(&self, task: usize) -> bool {
         !self.tasks.contains_key(&task)
     }
 
     fn take_ready(&mut self) -> Option<usize> {
         let mut ready = self.ready.lock().expect("no test panics under it");
-        ready.retain(|task| self.tasks.contains_key(task));
+        ready.retain(|task| self.tasks.contains_key(task) && !self.frozen.contains(task));
         if ready.is_empty() {
             return None;
         }
