@@ -211,8 +211,9 @@ impl Driver {
                 if read.is_none_or(|read| read < found) {
                     self.record = Some(record);
                     self.last = None;
-                    self.publish();
                 }
+                self.unreadable = None;
+                self.publish();
                 self.feed = Feed::Waiting { at: now, whole: false };
             }
             Err(RecordError::NewerFormat { found }) => {

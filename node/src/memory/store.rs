@@ -25,6 +25,8 @@ struct Inner {
     kept: usize,
     watchers: BTreeMap<u64, Waker>,
     next_watcher: u64,
+    /// Watches of an earlier connection have ended.
+    connection: u64,
 }
 
 impl MemoryStore {
@@ -38,7 +40,7 @@ impl MemoryStore {
     #[must_use]
     pub fn with_record(record: Record, kept: usize) -> Self {
         let (changes, watchers) = (VecDeque::new(), BTreeMap::new());
-        let inner = Inner { record, changes, kept, watchers, next_watcher: 0 };
+        let inner = Inner { record, changes, kept, watchers, next_watcher: 0, connection: 0 };
         Self { inner: Arc::new(Mutex::new(inner)) }
     }
 
@@ -54,8 +56,14 @@ impl MemoryStore {
         let mut inner = self.lock();
         inner.record = record;
         inner.changes.clear();
-        // A watch that was given a number above ends.
-        inner.next_watcher += 1;
+        drop(inner);
+        self.end_watches();
+    }
+
+    /// Ends all watches, as the loss of a connection does.
+    pub fn end_watches(&self) {
+        let mut inner = self.lock();
+        inner.connection += 1;
         wake(std::mem::take(&mut inner.watchers), inner);
     }
 
@@ -101,8 +109,8 @@ impl RecordStore for MemoryStore {
             return Err(StoreError::Behind { found });
         }
         inner.has_all(after)?;
-        let record = inner.record.id();
-        Ok(Changes::new(Watch { inner: Arc::clone(&self.inner), record, after, number: None }))
+        let connection = inner.connection;
+        Ok(Changes::new(Watch { inner: Arc::clone(&self.inner), connection, after, number: None }))
     }
 }
 
@@ -117,7 +125,7 @@ impl Inner {
 
 struct Watch {
     inner: Arc<Mutex<Inner>>,
-    record: RecordId,
+    connection: u64,
     after: Revision,
     number: Option<u64>,
 }
@@ -128,7 +136,7 @@ impl Stream for Watch {
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let shared = Arc::clone(&self.inner);
         let mut inner = lock(&shared);
-        if inner.record.id() != self.record || inner.record.revision() < self.after {
+        if inner.connection != self.connection {
             return Poll::Ready(None);
         }
         if let Err(error) = inner.has_all(self.after) {

@@ -2,7 +2,7 @@
 //! repeat, lag and end. What it does is drawn from a seed.
 
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
@@ -18,6 +18,8 @@ pub(crate) struct FaultyStore {
     pub(crate) inner: MemoryStore,
     draws: Arc<Mutex<ChaCha8Rng>>,
     on: Arc<AtomicBool>,
+    away: AtomicBool,
+    lost: AtomicU64,
 }
 
 fn one_in(draws: &Mutex<ChaCha8Rng>, n: u64) -> bool {
@@ -29,7 +31,24 @@ impl FaultyStore {
         let mut key = [1; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
         let draws = Arc::new(Mutex::new(ChaCha8Rng::from_seed(key)));
-        Self { inner, draws, on: Arc::new(AtomicBool::new(true)) }
+        let on = Arc::new(AtomicBool::new(true));
+        Self { inner, draws, on, away: AtomicBool::new(false), lost: AtomicU64::new(0) }
+    }
+
+    /// Neither reads nor watches, and its watches have ended.
+    pub(crate) fn set_away(&self, away: bool) {
+        self.away.store(away, Ordering::SeqCst);
+        if away {
+            self.inner.end_watches();
+        }
+    }
+
+    pub(crate) fn lost_answers(&self) -> u64 {
+        self.lost.load(Ordering::SeqCst)
+    }
+
+    fn is_away(&self) -> bool {
+        self.away.load(Ordering::SeqCst)
     }
 
     pub(crate) fn set_faults(&self, on: bool) {
@@ -43,15 +62,18 @@ impl FaultyStore {
 
 impl RecordStore for FaultyStore {
     async fn load(&self) -> Result<RecordParts, StoreError> {
-        if self.one_in(4) {
+        if self.is_away() || self.one_in(4) {
             return Err(StoreError::Unavailable { why: "cut".to_owned() });
         }
         self.inner.load().await
     }
 
     async fn commit(&self, change: &Change) -> CommitAnswer {
-        let lost = || CommitAnswer::Unknown { why: "cut".into() };
-        if self.one_in(5) {
+        let lost = || {
+            self.lost.fetch_add(1, Ordering::SeqCst);
+            CommitAnswer::Unknown { why: "cut".into() }
+        };
+        if self.is_away() || self.one_in(5) {
             return lost();
         }
         let answer = self.inner.commit(change).await;
@@ -59,7 +81,7 @@ impl RecordStore for FaultyStore {
     }
 
     async fn watch(&self, after: Revision) -> Result<Changes, StoreError> {
-        if self.one_in(5) {
+        if self.is_away() || self.one_in(5) {
             return Err(StoreError::Unavailable { why: "cut".to_owned() });
         }
         let after = if self.one_in(3) { Revision(after.0.saturating_sub(2)) } else { after };
