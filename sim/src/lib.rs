@@ -9,6 +9,7 @@ pub mod explore;
 pub mod picture;
 pub mod scenario;
 pub mod suite;
+pub mod swarm;
 pub mod variants;
 pub mod world;
 
