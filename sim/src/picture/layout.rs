@@ -70,13 +70,22 @@ impl<'a> Plan<'a> {
             7..=10 => 100,
             _ => 70,
         };
+        let names = diagram
+            .lanes
+            .iter()
+            .map(|lane| Text::width_of(&lane.name).max(Text::width_of(&lane.detail)) + MARGIN);
+        let gap = names.max().unwrap_or(0).max(gap);
+        let decided = diagram.rows.iter().filter_map(|row| row.label.as_ref());
+        let decided = decided.filter(|label| diagram.lanes[label.lane].kind != LaneKind::Host);
+        let decided = decided.map(|label| Text::width_of(&label.text) + 2 * MARGIN);
+        let record_gap = decided.max().unwrap_or(0).max(RECORD_GAP);
         let mut x = MARGIN + widest + 60;
         let mut lanes = Vec::new();
         for (index, lane) in diagram.lanes.iter().enumerate() {
             if index > 0 {
                 x += match (lane.kind, diagram.lanes[index - 1].kind) {
-                    (LaneKind::Record, _) => RECORD_GAP,
-                    (LaneKind::Host, LaneKind::Record) => 130,
+                    (LaneKind::Record, _) => record_gap,
+                    (LaneKind::Host, LaneKind::Record) => gap.max(130),
                     (LaneKind::Host | LaneKind::Store, _) => gap,
                 };
             }

@@ -144,18 +144,6 @@ impl Text {
     pub(super) fn width_of(text: &str) -> i32 {
         width(text, 13)
     }
-
-    /// Left, top, right and bottom of the letters.
-    pub(super) fn bounds(&self) -> (i32, i32, i32, i32) {
-        let size = self.class.letters();
-        let wide = width(&self.text, size);
-        let left = match self.anchor {
-            Anchor::Start => self.x,
-            Anchor::Middle => self.x - wide / 2,
-            Anchor::End => self.x - wide,
-        };
-        (left, self.y - size * 8 / 10, left + wide, self.y + size * 2 / 10)
-    }
 }
 
 /// Three fifths of the size for each character, which is what a monospaced font needs.
