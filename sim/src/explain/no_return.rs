@@ -59,6 +59,9 @@ struct Future<'a> {
 
 impl Future<'_> {
     fn reach(&mut self, world: &World) -> Reach {
+        if self.steps > self.limits.steps_max / 4 {
+            return Reach::Unknown;
+        }
         let mut healed = world.clone();
         healed.apply(&Event::Heal, &mut Vec::new()).expect("faults can end at any time");
         let steps = &mut self.steps;

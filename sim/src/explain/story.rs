@@ -63,12 +63,14 @@ impl Commands {
             let command = command_of(&world, event);
             let is_next = world.next_calm().as_ref() == Some(event);
             world.apply(event, &mut Vec::new()).expect("the schedule was replayed");
-            let role = match event {
-                Event::Step { .. } | Event::Plan { chunks: None, .. } | Event::Publish(_) => {
-                    Role::Follows
-                }
-                _ if is_next => Role::Calm(world.next_calm().is_none()),
-                _ => Role::Other,
+            let follows = matches!(
+                event,
+                Event::Step { .. } | Event::Plan { chunks: None, .. } | Event::Publish(_)
+            );
+            let role = match (follows, is_next) {
+                (true, _) => Role::Follows,
+                (false, true) => Role::Calm(world.next_calm().is_none()),
+                (false, false) => Role::Other,
             };
             (command, role)
         };

@@ -82,7 +82,7 @@ fn fault(world: &World, event: &Event) -> String {
     if let Event::Flow(target) = event {
         return format!("{} flow again", what_flows(world, *target));
     }
-    let text = if let Event::Lose(wire) = event {
+    if let Event::Lose(wire) = event {
         format!("{} is lost", oldest(world, *wire))
     } else if let Event::Double(wire) = event {
         format!("{} arrives twice", oldest(world, *wire))
@@ -127,9 +127,8 @@ fn fault(world: &World, event: &Event) -> String {
     } else if let Event::Unsigned { who, chunk } = event {
         format!("{} will not sign off {chunk}", name(who))
     } else {
-        return order(event);
-    };
-    text
+        order(event)
+    }
 }
 
 /// What strikes the arbiter, and what an operator orders.

@@ -47,6 +47,12 @@ fn about(scenario: &Scenario, protocol: &'static dyn Protocol) -> Vec<String> {
     about
 }
 
+/// A picture is wanted at once.
+const LIMITS: Limits = Limits { steps_max: 400_000, states_max: 20_000, continuations: 1_000 };
+
+/// Steps without a command after which a picture ends: a world that comes to rest needs fewer.
+const UNCOMMANDED_MAX: usize = 500;
+
 struct Builder {
     diagram: Diagram,
     /// The command whose step is awaited.
@@ -60,6 +66,10 @@ struct Builder {
     /// The events up to the end of the file, each with its row.
     schedule: Vec<(Event, usize)>,
     has_ended: bool,
+    /// Steps since the last command.
+    uncommanded: usize,
+    /// What goes on for ever is drawn for a while.
+    is_full: bool,
     broken: Option<(usize, Violation)>,
 }
 
@@ -111,6 +121,8 @@ impl Builder {
             open: BTreeMap::new(),
             schedule: Vec::new(),
             has_ended: false,
+            uncommanded: 0,
+            is_full: false,
             broken: None,
         };
         for place in setup.places.iter().filter(|place| !place.up) {
@@ -146,6 +158,11 @@ impl Builder {
     }
 
     fn step(&mut self, step: &Transition<'_>) {
+        self.uncommanded = if self.command.is_some() { 0 } else { self.uncommanded + 1 };
+        if self.is_full || self.uncommanded > UNCOMMANDED_MAX {
+            self.is_full = true;
+            return;
+        }
         let row = self.diagram.rows.len();
         let told = label(step, &self.lanes);
         let command = self.command.take();
@@ -176,7 +193,7 @@ impl Builder {
     }
 
     fn commit(&self, step: &Transition<'_>) -> Option<Commit> {
-        let commits = step.facts.iter().filter_map(|fact| {
+        let mut commits = step.facts.iter().filter_map(|fact| {
             if let Fact::Committed { arbiter, after, .. } = fact {
                 let revision = Some(after.revision().to_string());
                 return Some(Commit { lane: self.lanes.arbiter(*arbiter), revision });
@@ -184,7 +201,7 @@ impl Builder {
             let Fact::Conflicted { arbiter, .. } = fact else { return None };
             Some(Commit { lane: self.lanes.arbiter(*arbiter), revision: None })
         });
-        commits.last()
+        commits.next_back()
     }
 
     /// Offers and holds, as the committed record has them.
@@ -283,6 +300,11 @@ impl Builder {
     }
 
     fn finish(mut self, setup: &Setup) -> Diagram {
+        if self.is_full {
+            let row = self.diagram.rows.len().saturating_sub(1);
+            let text = "and so on: the rest is not drawn".to_owned();
+            self.diagram.notes.push(Note { row, text, tone: Tone::Plain });
+        }
         if let Some((row, violation)) = self.broken.take() {
             self.note_no_return(setup, &violation);
             let text = format!("{} is broken: {}", violation.property, violation.why);
@@ -297,7 +319,7 @@ impl Builder {
             return;
         }
         let events: Vec<Event> = self.schedule.iter().map(|(event, _)| event.clone()).collect();
-        if let Some(lost) = no_return(setup, &events, &Limits::default()) {
+        if let Some(lost) = no_return(setup, &events, &LIMITS) {
             let row = self.schedule[lost.step].1;
             let text = format!("no return: {}", lost.evidence);
             self.diagram.notes.push(Note { row, text, tone: Tone::Lost });

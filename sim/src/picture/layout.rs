@@ -160,9 +160,8 @@ impl<'a> Plan<'a> {
     fn note(&mut self, text: &str, tone: Tone) -> Vec<Shape> {
         let (fill, class) = match tone {
             Tone::Lost => (Class::LostFill, Class::LostNote),
-            Tone::Broken | Tone::Fault | Tone::Plain | Tone::Good => {
-                (Class::BrokenFill, Class::BrokenNote)
-            }
+            Tone::Broken | Tone::Fault => (Class::BrokenFill, Class::BrokenNote),
+            Tone::Plain | Tone::Good => (Class::PlainFill, Class::Label),
         };
         let lines = wrap(text, self.width - 4 * MARGIN, class);
         let lines_height = i32::try_from(lines.len()).expect("a few lines") * LINE;

@@ -20,6 +20,7 @@ pub(super) enum Class {
     LaneLine,
     BrokenFill,
     LostFill,
+    PlainFill,
     Statement,
     View,
     QuietView,
@@ -57,6 +58,7 @@ impl Class {
             Self::LaneLine => "lane-line",
             Self::BrokenFill => "broken-fill",
             Self::LostFill => "lost-fill",
+            Self::PlainFill => "plain-fill",
             Self::Statement => "statement",
             Self::View => "view",
             Self::QuietView => "quiet",
@@ -80,7 +82,31 @@ impl Class {
             Self::Title => 19,
             Self::Good | Self::Broken | Self::BrokenNote | Self::LostNote | Self::Lane => 14,
             Self::Detail => 11,
-            _ => 13,
+            Self::About
+            | Self::Command
+            | Self::Follows
+            | Self::Stale
+            | Self::Label
+            | Self::GoodLabel
+            | Self::FaultLabel
+            | Self::LaneLine
+            | Self::BrokenFill
+            | Self::LostFill
+            | Self::PlainFill
+            | Self::Statement
+            | Self::View
+            | Self::QuietView
+            | Self::Open
+            | Self::Commit
+            | Self::Cross
+            | Self::Offer
+            | Self::Hold
+            | Self::Build
+            | Self::Drain
+            | Self::Slow
+            | Self::Stalled
+            | Self::Dead
+            | Self::Bolt => 13,
         }
     }
 }
