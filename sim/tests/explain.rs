@@ -87,7 +87,8 @@ fn the_report_says_what_is_broken_by_what_and_since_when() {
     let report = format!("{explanation}\n{}", explanation.scenario);
     insta::assert_snapshot!(report);
     let readme = include_str!("../../README.md");
-    assert!(readme.contains(&format!("```explained\n{report}```")), "the README shows it:\n{report}");
+    let shown = format!("```explained\n{report}```");
+    assert!(readme.contains(&shown), "the README shows it:\n{shown}");
 }
 
 #[test]
