@@ -30,7 +30,7 @@ pub struct WalkSettings {
     pub local_builds: u32,
     /// How often each kind of fault is tried, at most; each seed draws how often.
     pub faults: BTreeMap<FaultKind, u32>,
-    /// Steps after which the faults end, whatever is left to do.
+    /// Steps after which the faults end, whatever is left to do; more where there are many hosts.
     pub steps_max: usize,
     /// The virtual time in which wishes and faults begin, in microseconds.
     pub span_us: u64,
@@ -175,11 +175,12 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// About how many steps it takes, and hardly ever more: what has no virtual time draws its
-    /// points below this.
+    /// About how many steps it takes, rather more: what has no virtual time draws its points below
+    /// this. Each host hears of each publication, so that a host has more to do among many.
     pub(super) fn steps(&self) -> u64 {
         let hosts = self.places.len() as u64;
-        200 + hosts * u64::from(self.versions) * 60 + u64::from(self.local_builds) * 15
+        let of_a_host = 30 + hosts * 3 / 2;
+        60 + hosts * u64::from(self.versions) * of_a_host + u64::from(self.local_builds) * 10
     }
 
     /// The kinds of faults that strike in it.

@@ -163,11 +163,10 @@ impl Walk {
             }
         }
         let workload = Workload::new(wishes, draft.versions, span);
+        let steps = usize::try_from(steps).unwrap_or(usize::MAX);
         let steps_max = match picker {
-            Picker::Time(_) => settings.steps_max,
-            Picker::Priorities(_) | Picker::Departures(_) => {
-                usize::try_from(steps).unwrap_or(usize::MAX)
-            }
+            Picker::Time(_) => settings.steps_max.max(steps.saturating_mul(3)),
+            Picker::Priorities(_) | Picker::Departures(_) => steps,
         };
         let mut walk = Self {
             world: World::new(draft.setup(protocol)),

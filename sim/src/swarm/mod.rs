@@ -7,12 +7,14 @@
 
 mod decisive;
 mod novelty;
+mod retell;
 mod run;
 mod shard;
 mod sketch;
 mod tally;
 
 pub use novelty::Novelty;
+pub use retell::Retold;
 pub use run::{Ran, Swarm};
 pub use shard::Shard;
 pub use sketch::Sketch;

@@ -10,7 +10,6 @@ use super::sketch::Sketch;
 use super::{Settings, Strategy};
 use crate::check::{Property, Transition, Violation};
 use crate::choose::{Outcome, PctBound, WalkReport, walk_seen};
-use crate::digest::Digest;
 use crate::variants::Protocol;
 use crate::world::{Part, World};
 
@@ -34,8 +33,8 @@ pub struct Group {
     pub violation: Violation,
     /// Its steps.
     pub steps: u64,
-    /// Its digest.
-    pub digest: Digest,
+    /// Its digest, 32 hex digits.
+    pub digest: String,
 }
 
 impl Group {
@@ -147,7 +146,7 @@ impl Tally {
             seed: report.seed,
             violation: violation.clone(),
             steps: report.steps as u64,
-            digest: report.digest,
+            digest: report.digest.to_string(),
         };
         self.failures.insert(cause, group);
     }
