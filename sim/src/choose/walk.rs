@@ -20,7 +20,7 @@ use super::next::Next;
 use super::pct::{PctBound, Priorities};
 use super::settings::Draft;
 use super::workload::{Granted, Workload};
-use super::{Outcome, Strategy, WalkReport, WalkSettings};
+use super::{Outcome, Plan, Strategy, WalkReport, WalkSettings};
 use crate::check::{Rest, Transition, Violation, check, rest};
 use crate::digest::Digest;
 use crate::draw::{Concern, Draw};
@@ -33,34 +33,33 @@ const TRIES_MAX: u32 = 20;
 /// The same where the settings vary.
 const TRIES_VARIED_MAX: u32 = 100;
 
+/// What is drawn in the schedules that come first is the same in all.
+const ENUMERATED_SEED: u64 = 3;
+
 /// Walks once, by virtual time.
 #[must_use]
 pub fn walk(seed: u64, settings: &WalkSettings, protocol: &'static dyn Protocol) -> WalkReport {
-    walk_by(seed, settings, Strategy::Random, protocol)
+    walk_by(seed, &Plan::new(settings, Strategy::Random, protocol))
 }
 
-/// Walks once, by a strategy.
+/// Walks once, as planned.
 #[must_use]
-pub fn walk_by(
-    seed: u64,
-    settings: &WalkSettings,
-    strategy: Strategy,
-    protocol: &'static dyn Protocol,
-) -> WalkReport {
-    walk_seen(seed, settings, strategy, protocol, |_, _| ())
+pub fn walk_by(seed: u64, plan: &Plan) -> WalkReport {
+    walk_seen(seed, plan, |_, _| ())
 }
 
-/// Walks once, by a strategy; `seen` is told each step before the faults end, and what calm would
-/// have done in its place.
+/// Walks once, as planned; `seen` is told each step before the faults end, and what calm would have
+/// done in its place.
 pub(crate) fn walk_seen(
     seed: u64,
-    settings: &WalkSettings,
-    strategy: Strategy,
-    protocol: &'static dyn Protocol,
+    plan: &Plan,
     seen: impl FnMut(&Transition<'_>, Option<&Event>),
 ) -> WalkReport {
-    let _span = tracing::info_span!("walk", seed, protocol = protocol.name()).entered();
-    let walk = Walk::new(seed, settings, strategy.of_seed(seed), protocol);
+    let _span = tracing::info_span!("walk", seed, protocol = plan.protocol.name()).entered();
+    let walk = match plan.ways(seed) {
+        Some(ways) => Walk::enumerated(plan, ways),
+        None => Walk::drawn(seed, plan),
+    };
     walk.run(seed, seen)
 }
 
@@ -92,7 +91,7 @@ enum Picker {
     Departures(Departures),
 }
 
-struct Walk {
+pub(super) struct Walk {
     world: World,
     strategy: Strategy,
     /// Microseconds of virtual time, or steps.
@@ -110,9 +109,9 @@ struct Walk {
     /// The place that is hit more often than others.
     victim: Option<Name>,
     varies: bool,
-    tries_max: u32,
     workload: Workload,
-    schedule: Draw,
+    /// Which arbiter a statement goes to; none: the first.
+    schedule: Option<Draw>,
     faults: Draw,
     log: Log,
 }
@@ -126,12 +125,8 @@ const fn hosts_preferred(strategy: Strategy) -> u16 {
 }
 
 impl Walk {
-    fn new(
-        seed: u64,
-        settings: &WalkSettings,
-        strategy: Strategy,
-        protocol: &'static dyn Protocol,
-    ) -> Self {
+    fn drawn(seed: u64, plan: &Plan) -> Self {
+        let (settings, strategy) = (&plan.settings, plan.strategy.of_seed(seed));
         let mut wishes = Draw::new(seed, Concern::Workload);
         let mut faults = Draw::new(seed, Concern::Faults);
         let draft = settings.draft(&mut wishes, &mut faults, hosts_preferred(strategy));
@@ -153,41 +148,81 @@ impl Walk {
                 (Picker::Departures(departures), steps)
             }
         };
-        let mut agenda = Agenda::default();
-        if !matches!(picker, Picker::Departures(_)) {
+        let mut walk = Self::new(plan, &draft, (picker, strategy, span), wishes);
+        walk.varies = settings.varies;
+        walk.steps_max = match walk.picker {
+            Picker::Time(_) => settings.steps_max.max(walk.steps_max.saturating_mul(3)),
+            Picker::Priorities(_) | Picker::Departures(_) => walk.steps_max,
+        };
+        if !matches!(walk.picker, Picker::Departures(_)) {
             for (kind, times) in &draft.faults {
                 for number in 0..*times {
                     let fault = Item::Fault { kind: *kind, number, tries: 0 };
-                    agenda.enter(faults.below(span), fault);
+                    walk.agenda.enter(faults.below(span), fault);
                 }
             }
         }
-        let workload = Workload::new(wishes, draft.versions, span);
-        let steps = usize::try_from(steps).unwrap_or(usize::MAX);
-        let steps_max = match picker {
-            Picker::Time(_) => settings.steps_max.max(steps.saturating_mul(3)),
-            Picker::Priorities(_) | Picker::Departures(_) => steps,
-        };
+        Self { schedule: Some(schedule), faults, ..walk }
+    }
+
+    /// One of the schedules that come first.
+    fn enumerated(plan: &Plan, ways: &[(usize, usize)]) -> Self {
+        let draft = plan.settings.whole();
+        let strategy = plan.strategy.of_seed(ENUMERATED_SEED);
+        let draw = |concern| Draw::new(ENUMERATED_SEED, concern);
+        let picker = Departures::planned(draw(Concern::Schedule), draft.kinds(), ways);
+        let how = (Picker::Departures(picker), strategy, draft.steps());
+        let walk = Self::new(plan, &draft, how, draw(Concern::Workload));
+        let steps_max = walk.steps_max.saturating_mul(3);
+        // Time stands still while anything can happen by itself.
+        Self { tick: 0, steps_max, ..walk }
+    }
+
+    /// The points of such a schedule from this one on, each with the number of ways to depart from
+    /// calm there; none if there are more ways in all than there is room for.
+    pub(super) fn counted(
+        plan: &Plan,
+        ways: &[(usize, usize)],
+        from: usize,
+        room: usize,
+    ) -> Option<Vec<(usize, usize)>> {
+        let mut walk = Self::enumerated(plan, ways);
+        if let Picker::Departures(departures) = &mut walk.picker {
+            departures.count(from, room);
+        }
+        // What it breaks is told when it is run for its own sake.
+        let _ = walk.with_faults(|_, _| ());
+        match &walk.picker {
+            Picker::Departures(departures) => departures.counted(),
+            Picker::Time(_) | Picker::Priorities(_) => None,
+        }
+    }
+
+    fn new(
+        plan: &Plan,
+        draft: &Draft,
+        (picker, strategy, span): (Picker, Strategy, u64),
+        wishes: Draw,
+    ) -> Self {
         let mut walk = Self {
-            world: World::new(draft.setup(protocol)),
+            world: World::new(draft.setup(plan.protocol)),
             strategy,
             now: 0,
             tick: u64::from(!matches!(picker, Picker::Time(_))),
             span,
-            steps_max,
+            steps_max: usize::try_from(draft.steps()).unwrap_or(usize::MAX),
             picker,
             happening: Happening::default(),
             calm: None,
-            agenda,
+            agenda: Agenda::default(),
             victim: draft.victim.clone(),
-            varies: settings.varies,
-            tries_max: if settings.varies { TRIES_VARIED_MAX } else { TRIES_MAX },
-            workload,
-            schedule,
-            faults,
+            varies: false,
+            workload: Workload::new(wishes, draft.versions, span),
+            schedule: None,
+            faults: Draw::new(ENUMERATED_SEED, Concern::Faults),
             log: Log { digest: Digest::new(), schedule: Vec::new(), digests: Vec::new() },
         };
-        walk.wish(&draft);
+        walk.wish(draft);
         walk
     }
 
@@ -268,6 +303,7 @@ impl Walk {
             let next = match &mut self.picker {
                 Picker::Time(_) => return self.next_in_time(),
                 Picker::Priorities(priorities) => priorities.next(self.now, happening, agenda),
+                Picker::Departures(departures) if departures.has_too_many() => return None,
                 Picker::Departures(departures) => {
                     departures.next(&self.world, self.now, happening, agenda)
                 }
@@ -311,8 +347,8 @@ impl Walk {
     fn resolve(&mut self, next: Next) -> Option<Event> {
         match next {
             Next::Happens(Event::Deliver { from, .. }) => {
-                let arbiters = self.world.arbiters().count();
-                let index = self.schedule.below(arbiters as u64);
+                let arbiters = self.world.arbiters().count() as u64;
+                let index = self.schedule.as_mut().map_or(0, |draw| draw.below(arbiters));
                 let to = ArbiterIndex(u8::try_from(index).expect("at most two arbiters"));
                 Some(Event::Deliver { from, to })
             }
@@ -334,7 +370,7 @@ impl Walk {
                 let Some(strike) =
                     strike(&self.world, kind, self.victim.as_ref(), &mut self.faults)
                 else {
-                    if tries < self.tries_max {
+                    if tries < if self.varies { TRIES_VARIED_MAX } else { TRIES_MAX } {
                         let again = Item::Fault { kind, number, tries: tries + 1 };
                         let due = self.now + self.patience();
                         self.agenda.enter(due, again);

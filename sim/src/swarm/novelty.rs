@@ -71,9 +71,10 @@ impl Novelty {
     }
 }
 
-/// The departure that a step is, in words; none if it is what calm does next.
+/// The departure that a step is, in words; none if it is what calm does next, or a wish or a fault
+/// that comes when calm has nothing left to do.
 pub(super) fn departure(step: &Transition<'_>, calm: Option<&Event>) -> Option<String> {
-    if calm.is_some_and(|calm| is_same(step.event, calm)) {
+    if calm.is_none_or(|calm| is_same(step.event, calm)) {
         return None;
     }
     let kind = Kind::of(step.event);
