@@ -135,7 +135,10 @@ pub mod executor;
 mod host;
 mod ids;
 mod record;
+mod rows;
+mod shared;
 mod statement;
+mod text;
 mod view;
 
 pub use candidate::{Alarm, Candidate, CandidateEffect, CandidateRefusal, Phase, Wish};

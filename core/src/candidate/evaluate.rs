@@ -3,7 +3,7 @@
 use alloc::collections::BTreeMap;
 
 use super::{Alarm, Candidate, CandidateEffect, Phase, Wish};
-use crate::{GrantId, Incarnation, Standing, View};
+use crate::{GrantId, Incarnation, Standing};
 
 impl Candidate {
     pub(super) fn evaluate(&mut self) {
@@ -97,7 +97,7 @@ impl Candidate {
         if !self.is_acknowledged() {
             return false;
         }
-        let approved = self.view.as_ref().is_some_and(View::is_approved);
+        let approved = self.view.as_ref().is_some_and(|view| view.is_approved());
         if approved || self.wish == Wish::StandDown {
             self.say_stood_down();
         } else {

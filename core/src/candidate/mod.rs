@@ -8,6 +8,7 @@ mod evaluate;
 mod phase;
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::sync::Arc;
 pub use phase::{Alarm, CandidateEffect, CandidateRefusal, Phase, Wish};
 
 use crate::record::{FORMAT, Ruling};
@@ -36,7 +37,7 @@ pub struct Candidate {
     record: Option<RecordId>,
     /// Invariant: only grows while `record` stays.
     read: Option<Revision>,
-    view: Option<View>,
+    view: Option<Arc<View>>,
     unreadable: Option<Unreadable>,
     /// A view of another record was read: this life is over, whatever is read since.
     replaced: bool,
@@ -151,7 +152,8 @@ impl Candidate {
     /// If it is not newer than the one held (a view never goes back), if it is not for this host,
     /// if it has a newer format, or if the record was replaced and the host has not come back. Only
     /// a newer format changes anything: a gate that is not open is unknown.
-    pub fn handle_view(&mut self, view: View) -> Result<(), CandidateRefusal> {
+    pub fn handle_view(&mut self, view: impl Into<Arc<View>>) -> Result<(), CandidateRefusal> {
+        let view = view.into();
         if view.host != self.host {
             return Err(CandidateRefusal::NotMine);
         }
@@ -301,6 +303,12 @@ impl Candidate {
         Some(Statement { host, version, seq: self.seq, standing })
     }
 
+    /// Where it stands by its present word; none if it has said nothing.
+    #[must_use]
+    pub fn standing(&self) -> Option<&Standing> {
+        self.standing.as_ref()
+    }
+
     /// Has the record folded the present word (St2)? True also where there is nothing to say.
     #[must_use]
     pub fn is_acknowledged(&self) -> bool {
@@ -360,7 +368,7 @@ impl Candidate {
     /// The newest view that it holds.
     #[must_use]
     pub fn view(&self) -> Option<&View> {
-        self.view.as_ref()
+        self.view.as_deref()
     }
 
     /// The build that has not really ended yet.

@@ -8,6 +8,7 @@ use super::{
     Term, Work,
 };
 use crate::ids::{BuildId, Version};
+use crate::shared::Shared;
 
 impl Executor {
     /// Goes on from the book after a crash or a restart. A standing rule, not an event: the writes
@@ -37,7 +38,7 @@ impl Executor {
         state.recover_drain();
         state.recover_entries();
         state.booted_into = state.drain.is_some();
-        let mut executor = Self { state };
+        let mut executor = Self { state: Shared::new(state) };
         executor.hand_out_slots();
         Ok(executor)
     }

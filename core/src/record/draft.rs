@@ -47,7 +47,7 @@ impl<'a> Draft<'a> {
     pub(super) fn line(&self, host: &HostId) -> Option<&Line> {
         match self.change.lines.get(host) {
             Some(line) => line.as_ref(),
-            None => self.record.lines.get(host),
+            None => self.record.line(host),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The record taken apart and put together: what stores load and save.
 
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
 use core::fmt;
 
 use super::{Election, FORMAT, Hold, Line, Record, Stage, Verdict};
@@ -63,7 +64,7 @@ impl Record {
     /// mixed some. Nothing is guessed.
     pub fn from_parts(parts: RecordParts) -> Result<Self, RecordError> {
         parts.validate()?;
-        let election = Election::of(&parts.lines, &parts.verdicts);
+        let election = Election::of(parts.lines.iter(), &parts.verdicts);
         let RecordParts {
             id,
             format: _,
@@ -75,6 +76,8 @@ impl Record {
             verdicts,
             gone,
         } = parts;
+        let lines = lines.into_iter().map(|(host, line)| (host, Arc::new(line))).collect();
+        let gone = gone.into_iter().collect();
         Ok(Self { id, revision, next_grant, next_ticket, lines, hold, verdicts, gone, election })
     }
 
@@ -87,10 +90,10 @@ impl Record {
             revision: self.revision,
             next_grant: self.next_grant,
             next_ticket: self.next_ticket,
-            lines: self.lines.clone(),
+            lines: self.lines().map(|(host, line)| (host.clone(), line.clone())).collect(),
             hold: self.hold.clone(),
             verdicts: self.verdicts.clone(),
-            gone: self.gone.clone(),
+            gone: self.gone.iter().map(|(name, gone)| (name.clone(), *gone)).collect(),
         }
     }
 }
@@ -161,6 +164,22 @@ impl fmt::Display for RecordError {
 
 impl core::error::Error for RecordError {}
 
+/// The lines as a map: what is shared in memory is a row like any other in a store.
+#[cfg(feature = "serde")]
+struct Lines<'a>(&'a Record);
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Lines<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeMap;
+        let mut map = serializer.serialize_map(Some(self.0.lines.len()))?;
+        for (host, line) in self.0.lines() {
+            map.serialize_entry(host, line)?;
+        }
+        map.end()
+    }
+}
+
 #[cfg(feature = "serde")]
 impl serde::Serialize for Record {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -171,7 +190,7 @@ impl serde::Serialize for Record {
         rows.serialize_field("revision", &self.revision)?;
         rows.serialize_field("next_grant", &self.next_grant)?;
         rows.serialize_field("next_ticket", &self.next_ticket)?;
-        rows.serialize_field("lines", &self.lines)?;
+        rows.serialize_field("lines", &Lines(self))?;
         rows.serialize_field("hold", &self.hold)?;
         rows.serialize_field("verdicts", &self.verdicts)?;
         rows.serialize_field("gone", &self.gone)?;

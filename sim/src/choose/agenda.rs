@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::FaultKind;
 use super::workload::Wish;
-use crate::world::Event;
+use crate::world::{CalmChange, Event};
 
 /// Something that is due.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,21 +53,19 @@ impl Agenda {
 
     /// Drops the events that are not possible any more, and gives those that have become possible a
     /// time.
-    pub(super) fn refresh(&mut self, possible: Vec<Event>, mut due_us: impl FnMut(&Event) -> u64) {
-        let mut before = std::mem::take(&mut self.happens);
-        for event in possible {
+    pub(super) fn refresh(&mut self, change: CalmChange, mut due_us: impl FnMut(&Event) -> u64) {
+        for event in change.gone {
+            if let Some(due_us) = self.happens.remove(&event) {
+                self.items.remove(&(due_us, Item::Happens(event)));
+            }
+        }
+        for event in change.came {
             if self.happens.contains_key(&event) {
                 continue;
             }
-            let due_us = before.remove(&event).unwrap_or_else(|| {
-                let due_us = due_us(&event);
-                self.items.insert((due_us, Item::Happens(event.clone())));
-                due_us
-            });
+            let due_us = due_us(&event);
+            self.items.insert((due_us, Item::Happens(event.clone())));
             self.happens.insert(event, due_us);
-        }
-        for (event, due_us) in before {
-            self.items.remove(&(due_us, Item::Happens(event)));
         }
     }
 
@@ -86,11 +84,15 @@ mod tests {
         Event::Read(Who(who))
     }
 
+    fn came(who: &[u16]) -> CalmChange {
+        CalmChange { gone: Vec::new(), came: who.iter().copied().map(read).collect() }
+    }
+
     #[test]
     fn an_event_keeps_its_time_while_it_stays_possible() {
         let mut agenda = Agenda::default();
-        agenda.refresh(vec![read(1)], |_| 10);
-        agenda.refresh(vec![read(0), read(1)], |_| 20);
+        agenda.refresh(came(&[1]), |_| 10);
+        agenda.refresh(came(&[0]), |_| 20);
         assert_eq!(agenda.take_first(), Some((10, Item::Happens(read(1)))));
         assert_eq!(agenda.take_first(), Some((20, Item::Happens(read(0)))));
     }
@@ -98,9 +100,9 @@ mod tests {
     #[test]
     fn an_event_that_is_impossible_in_between_begins_anew() {
         let mut agenda = Agenda::default();
-        agenda.refresh(vec![read(1)], |_| 10);
-        agenda.refresh(vec![], |_| 15);
-        agenda.refresh(vec![read(1)], |_| 20);
+        agenda.refresh(came(&[1]), |_| 10);
+        agenda.refresh(CalmChange { gone: vec![read(1)], came: Vec::new() }, |_| 15);
+        agenda.refresh(came(&[1]), |_| 20);
         assert_eq!(agenda.take_first(), Some((20, Item::Happens(read(1)))));
         assert_eq!(agenda.take_first(), None);
     }
@@ -108,24 +110,24 @@ mod tests {
     #[test]
     fn an_event_that_was_taken_begins_anew() {
         let mut agenda = Agenda::default();
-        agenda.refresh(vec![read(1)], |_| 10);
+        agenda.refresh(came(&[1]), |_| 10);
         agenda.take_first();
-        agenda.refresh(vec![read(1)], |_| 20);
+        agenda.refresh(came(&[1]), |_| 20);
         assert_eq!(agenda.take_first(), Some((20, Item::Happens(read(1)))));
     }
 
     #[test]
     fn what_is_due_at_one_time_goes_by_the_order_of_events() {
         let mut agenda = Agenda::default();
-        agenda.refresh(vec![read(2), read(0), read(1)], |_| 10);
+        agenda.refresh(came(&[2, 0, 1]), |_| 10);
         let order: Vec<_> = std::iter::from_fn(|| agenda.take_first()).collect();
         assert_eq!(order, [0, 1, 2].map(|who| (10, Item::Happens(read(who)))),);
     }
 
     #[test]
-    fn an_event_that_is_possible_twice_is_due_once() {
+    fn an_event_that_comes_twice_is_due_once() {
         let mut agenda = Agenda::default();
-        agenda.refresh(vec![read(1), read(1)], |_| 10);
+        agenda.refresh(came(&[1, 1]), |_| 10);
         assert_eq!(agenda.take_first(), Some((10, Item::Happens(read(1)))));
         assert_eq!(agenda.take_first(), None);
     }
@@ -133,7 +135,7 @@ mod tests {
     #[test]
     fn an_agenda_with_a_fault_on_it_is_not_calm() {
         let mut agenda = Agenda::default();
-        agenda.refresh(vec![read(1)], |_| 10);
+        agenda.refresh(came(&[1]), |_| 10);
         assert!(agenda.is_calm());
         agenda.enter(5, Item::Ends(Event::Heal));
         assert!(!agenda.is_calm());

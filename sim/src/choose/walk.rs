@@ -19,7 +19,7 @@ use crate::check::{Rest, Transition, Violation, check, rest};
 use crate::digest::Digest;
 use crate::draw::{Concern, Draw};
 use crate::variants::Protocol;
-use crate::world::{ArbiterIndex, Event, Fact, World};
+use crate::world::{ArbiterIndex, CalmEvents, Event, Fact, World};
 
 /// How often a fault that finds nothing to hit is tried again.
 const TRIES_MAX: u32 = 20;
@@ -52,15 +52,18 @@ pub fn walk(seed: u64, settings: &WalkSettings, protocol: &'static dyn Protocol)
 #[derive(Clone, Debug)]
 struct Log {
     digest: Digest,
+    /// Of the event, in the place of the one before.
+    name: String,
     schedule: Vec<Event>,
     digests: Vec<Digest>,
 }
 
 impl Log {
     fn note(&mut self, step: &Transition<'_>) {
-        let name = step.before.name_of(step.event);
-        tracing::debug!(event = %name);
-        self.digest.step(&name, step.before, step.after);
+        self.name.clear();
+        step.before.push_name(step.event, &mut self.name);
+        tracing::debug!(event = %self.name);
+        self.digest.step(&self.name, step.before, step.after);
         self.schedule.push(step.event.clone());
         self.digests.push(self.digest);
     }
@@ -68,6 +71,11 @@ impl Log {
 
 struct Walk {
     world: World,
+    /// As it was before the step.
+    before: World,
+    calm: CalmEvents,
+    /// What the step has brought about.
+    facts: Vec<Fact>,
     now_us: u64,
     span_us: u64,
     agenda: Agenda,
@@ -95,24 +103,34 @@ impl Walk {
                 agenda.enter(faults.below(settings.span_us), fault);
             }
         }
+        let world = World::new(draft.setup(protocol));
+        let mut delays = Delays::new(seed, draft.places.len());
+        let (calm, possible) = CalmEvents::of(&world);
+        agenda.refresh(possible, |event| delays.draw(&world, event));
         Self {
-            delays: Delays::new(seed, draft.places.len()),
-            world: World::new(draft.setup(protocol)),
+            delays,
+            before: world.clone(),
+            world,
+            calm,
             now_us: 0,
             span_us: settings.span_us,
             agenda,
             workload,
             schedule: Draw::new(seed, Concern::Schedule),
             faults,
-            log: Log { digest: Digest::new(), schedule: Vec::new(), digests: Vec::new() },
+            facts: Vec::new(),
+            log: Log {
+                digest: Digest::new(),
+                name: String::new(),
+                schedule: Vec::new(),
+                digests: Vec::new(),
+            },
         }
     }
 
     /// Until all wishes and faults have been dealt with and no process is about to end.
     fn with_faults(&mut self, steps_max: usize) -> Result<(), Violation> {
         while self.log.schedule.len() < steps_max {
-            let (world, delays, now_us) = (&self.world, &mut self.delays, self.now_us);
-            self.agenda.refresh(world.calm_events(), |event| now_us + delays.draw(world, event));
             if self.agenda.is_calm() && !self.is_rolling() {
                 break;
             }
@@ -138,6 +156,9 @@ impl Walk {
 
     /// The event that an item stands for, if it still stands for one.
     fn resolve(&mut self, item: Item) -> Option<Event> {
+        if let Item::Happens(event) = &item {
+            self.calm.take(event);
+        }
         match item {
             Item::Happens(Event::Deliver { from, .. }) => {
                 let arbiters = self.world.arbiters().count();
@@ -174,13 +195,17 @@ impl Walk {
     }
 
     fn step(&mut self, event: &Event) -> Result<(), Violation> {
-        let before = self.world.clone();
-        let mut facts: Vec<Fact> = Vec::new();
-        self.world.apply(event, &mut facts).expect("the walk picks what is possible");
-        let step = Transition { before: &before, event, facts: &facts, after: &self.world };
+        self.facts.clear();
+        self.world.apply(event, &mut self.facts).expect("the walk picks what is possible");
+        let facts = &self.facts;
+        let step = Transition { before: &self.before, event, facts, after: &self.world };
         self.log.note(&step);
         check(&step)?;
-        for (delay_us, wish) in self.workload.follow(&self.world, &facts) {
+        let change = self.calm.update(&self.world, &self.before);
+        self.before.follow(&mut self.world);
+        let (world, delays, now_us) = (&self.world, &mut self.delays, self.now_us);
+        self.agenda.refresh(change, |event| now_us + delays.draw(world, event));
+        for (delay_us, wish) in self.workload.follow(&self.world, &self.facts) {
             self.agenda.enter(self.now_us + delay_us, Item::Wish(wish));
         }
         Ok(())

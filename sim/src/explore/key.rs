@@ -335,7 +335,7 @@ fn write_process(writer: &mut Writer, memories: &mut Vec<Memory>, place: usize, 
         let known = shown == host.candidate().view();
         writer.write(&(!known).then_some(shown));
     }
-    let known = process.lives() && ledger == host.executor().ledger();
+    let known = process.lives() && **ledger == *host.executor().ledger();
     writer.write(&(!known).then_some(ledger));
     let left = workspaces.iter().map(|work| ("workspace", work));
     let left = left.chain(artifacts.iter().map(|work| ("artifacts", work)));

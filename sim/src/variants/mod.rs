@@ -42,6 +42,7 @@ mod word_buries_the_last_life;
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use handover_core::{
     Change, Effect, ExecutorEffect, Host, HostId, Input, Ledger, Phase, Record, Refusal, Statement,
@@ -71,6 +72,11 @@ pub trait Protocol: fmt::Debug + Sync {
     /// A view on its way into a host.
     fn hear(&self, view: &View, _process: &Process) -> View {
         view.clone()
+    }
+
+    /// The same of a view that others have too; who bends none hears the very one.
+    fn hear_shared(&self, view: &Arc<View>, process: &Process) -> Arc<View> {
+        Arc::new(self.hear(view, process))
     }
 
     /// An input at an arbiter.
@@ -158,6 +164,10 @@ pub struct Current;
 impl Protocol for Current {
     fn name(&self) -> &'static str {
         "current"
+    }
+
+    fn hear_shared(&self, view: &Arc<View>, _process: &Process) -> Arc<View> {
+        Arc::clone(view)
     }
 
     fn summary(&self) -> &'static str {

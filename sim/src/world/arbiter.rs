@@ -54,6 +54,11 @@ impl Store {
         &self.committed
     }
 
+    /// How many changes some arbiter has not applied.
+    pub(crate) fn unapplied(&self) -> usize {
+        self.changes.len()
+    }
+
     pub(super) fn shared(&self) -> Arc<Record> {
         Arc::clone(&self.committed)
     }

@@ -1,0 +1,149 @@
+//! The calm events, kept from one step to the next.
+//!
+//! To ask each process after each step what it can do costs as much as there are processes. What a
+//! process can do depends on it and its link, and in two cases on the record: whether its word has
+//! to be said again, and whether its end is yet to be declared. So only the processes that a step
+//! has touched are asked, and of the rest those that wait for the record, where that has changed.
+
+use std::collections::BTreeSet;
+
+use super::enabled::Rank;
+use super::{Event, Who, World};
+
+/// The calm events of a world that goes on step by step.
+#[derive(Clone, Debug, Default)]
+pub struct CalmEvents {
+    /// By process, in the calm order.
+    events: Vec<Vec<(Rank, Event)>>,
+    publications: Vec<Event>,
+    /// Of whom the record decides what they can do.
+    waiting: BTreeSet<Who>,
+    /// Of whom an event was taken since the last update.
+    taken: Option<Who>,
+    scratch: Vec<Event>,
+    now: Vec<(Rank, Event)>,
+}
+
+/// What a step has made possible and impossible.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CalmChange {
+    /// What cannot happen any more.
+    pub gone: Vec<Event>,
+    /// What can happen and could not, or has just happened and can happen again; in the calm order.
+    pub came: Vec<Event>,
+}
+
+impl CalmEvents {
+    /// The calm events of a world, and all of them as what came.
+    #[must_use]
+    pub fn of(world: &World) -> (Self, CalmChange) {
+        let mut events = Self::default();
+        let all: Vec<Who> = world.processes().map(|(who, _)| who).collect();
+        let change = events.ask(world, &all, true);
+        (events, change)
+    }
+
+    /// Forgets an event that is about to happen: if it can happen again behind it, it has come
+    /// anew.
+    pub fn take(&mut self, event: &Event) {
+        self.taken = event.process();
+        match self.taken.and_then(|who| self.events.get_mut(usize::from(who.0))) {
+            Some(events) => events.retain(|(_, known)| known != event),
+            None => self.publications.retain(|known| known != event),
+        }
+    }
+
+    /// Takes in what has happened since `before`, which the world has not been
+    /// [followed](World::follow) from since.
+    pub fn update(&mut self, world: &World, before: &World) -> CalmChange {
+        let recorded = !world.shares_store(before);
+        let mut asked: Vec<Who> = world.touched_actors().chain(self.taken.take()).collect();
+        if recorded {
+            asked.extend(&self.waiting);
+        }
+        if world.history().reused {
+            // Two processes of one identity share what the record says of it.
+            let name = |who: &Who| &world.process(*who).name;
+            let lives = asked.iter().flat_map(|who| world.lives_of(name(who)));
+            asked = lives.map(|(who, _)| who).collect();
+        }
+        asked.sort_unstable();
+        asked.dedup();
+        let change = self.ask(world, &asked, recorded);
+        debug_assert!(self.is_of(world), "{:?} are not {:?}", self.events, world.calm_events());
+        change
+    }
+
+    /// The first of them.
+    #[must_use]
+    pub fn first(&self) -> Option<&Event> {
+        let firsts = self.events.iter().filter_map(|events| events.first());
+        let first = firsts.min_by_key(|(rank, _)| *rank);
+        match (first, self.publications.first()) {
+            (Some((rank, event)), Some(_)) if *rank < Rank::Publications => Some(event),
+            (_, Some(publication)) => Some(publication),
+            (first, None) => first.map(|(_, event)| event),
+        }
+    }
+
+    fn ask(&mut self, world: &World, asked: &[Who], recorded: bool) -> CalmChange {
+        let mut change = CalmChange::default();
+        let mut came: Vec<(Rank, Event)> = Vec::new();
+        self.events.resize_with(world.processes().len(), Vec::new);
+        for who in asked {
+            self.ask_one(world, *who, &mut came, &mut change.gone);
+        }
+        if recorded {
+            let now: Vec<Event> = world.publications().collect();
+            let new = now.iter().filter(|event| !self.publications.contains(event));
+            came.extend(new.map(|event| (Rank::Publications, event.clone())));
+            let old = self.publications.iter().filter(|event| !now.contains(event));
+            change.gone.extend(old.cloned());
+            self.publications = now;
+        }
+        came.sort_by_key(|(rank, _)| *rank);
+        change.came = came.into_iter().map(|(_, event)| event).collect();
+        change
+    }
+
+    fn ask_one(
+        &mut self,
+        world: &World,
+        who: Who,
+        came: &mut Vec<(Rank, Event)>,
+        gone: &mut Vec<Event>,
+    ) {
+        let Self { events, scratch, now, .. } = self;
+        for rank in Rank::ALL {
+            world.push_calm(*rank, who, scratch);
+            now.extend(scratch.drain(..).map(|event| (*rank, event)));
+        }
+        let known = &mut events[usize::from(who.0)];
+        came.extend(now.iter().filter(|event| !known.contains(event)).cloned());
+        std::mem::swap(known, now);
+        let old = now.drain(..).filter(|event| !known.contains(event));
+        gone.extend(old.map(|(_, event)| event));
+        if world.waits_for_record(who) {
+            self.waiting.insert(who);
+        } else {
+            self.waiting.remove(&who);
+        }
+    }
+
+    fn is_of(&self, world: &World) -> bool {
+        let publications = self.publications.iter().map(|event| (Rank::Publications, event));
+        let events = self.events.iter().flatten().map(|(rank, event)| (*rank, event));
+        let mut events: Vec<_> = events.chain(publications).collect();
+        events.sort_by_key(|(rank, _)| *rank);
+        events.into_iter().map(|(_, event)| event).eq(&world.calm_events())
+    }
+}
+
+impl World {
+    /// Does the record decide what this process can do by itself?
+    fn waits_for_record(&self, who: Who) -> bool {
+        let process = self.process(who);
+        self.awaits_answer(who)
+            || (!process.lives() && !self.committed().is_gone(process.host.id()))
+    }
+}
