@@ -5,24 +5,22 @@
 //! event's name and with each part of the world that the event touched, so that two runs differ
 //! from the first event on that differs in its name or in what it did.
 //!
-//! Of the record only the rows that an event has changed are taken, and of a view only its numbers:
-//! it was made of a record that was taken before. A whole is then the sum of what was taken of it,
-//! and an event costs what it does, not what there is.
+//! Of the record only the rows that an event has changed are taken, of a view only its numbers (it
+//! was made of a record that was taken before), of a link only what is next on it, and of a process
+//! what the event has not left alone. The whole is the sum of what was taken of it since the start,
+//! so that an event costs what it does, not what there is.
 //!
 //! What really happened ([`History`](crate::world::History)) is no part of it: no actor knows it.
 
 use std::fmt;
 use std::sync::Arc;
 
-use handover_core::{GrantId, Host, Incarnation, Record, Revision, Seq, View};
+use handover_core::{Host, Record, View};
 use postcard::ser_flavors::Flavor;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::world::{Arbiter, Link, Process, World};
-
-/// Bytes that most events do not exceed.
-const EVENT_BYTES: usize = 2048;
 
 /// A chain of 128-bit hashes over the events of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,8 +36,14 @@ impl Digest {
     /// Goes on by one event: its name, and what it touched between two worlds, the second of which
     /// is a clone of the first that went on.
     pub fn step(&mut self, name: &str, before: &World, after: &World) {
-        let mut bytes = Bytes(Vec::with_capacity(EVENT_BYTES));
-        bytes.0.extend(self.0.to_le_bytes());
+        self.step_within(&mut Vec::new(), name, before, after);
+    }
+
+    /// The same, with the bytes in a buffer that is there already.
+    pub fn step_within(&mut self, buffer: &mut Vec<u8>, name: &str, before: &World, after: &World) {
+        buffer.clear();
+        buffer.extend(self.0.to_le_bytes());
+        let mut bytes = Bytes(buffer);
         bytes.put(name);
         if let Some(store) = after.touched_store(before) {
             bytes.put(&(Part::Store, store.unapplied()));
@@ -60,7 +64,7 @@ impl Digest {
         if let Some(oracle) = after.touched_oracle(before) {
             bytes.put(&(Part::Oracle, oracle));
         }
-        self.0 = xxh3_128(&bytes.0);
+        self.0 = xxh3_128(buffer);
     }
 }
 
@@ -81,12 +85,12 @@ enum Part {
 }
 
 /// The canonical encoding of an event.
-struct Bytes(Vec<u8>);
+struct Bytes<'a>(&'a mut Vec<u8>);
 
-impl Bytes {
+impl Bytes<'_> {
     /// Appends the encoding of a value.
     fn put(&mut self, value: &(impl Serialize + ?Sized)) {
-        let written = postcard::serialize_with_flavor(value, Appending(&mut self.0));
+        let written = postcard::serialize_with_flavor(value, Appending(self.0));
         written.expect("a vector takes all bytes, and lengths are known");
     }
 
@@ -116,7 +120,10 @@ impl Bytes {
 
     fn put_arbiter(&mut self, arbiter: &Arbiter) {
         let Arbiter { applied, unpublished, stalled, conflict_next, unknown_next } = arbiter;
-        self.put(&(applied.revision(), unpublished, stalled, conflict_next, unknown_next));
+        self.put_number(applied.revision().0);
+        for flag in [unpublished, stalled, conflict_next, unknown_next] {
+            self.0.push(u8::from(*flag));
+        }
     }
 
     /// Of a process that was there what its step has not left alone.
@@ -149,9 +156,11 @@ impl Bytes {
         self.put_unless_shared(2, before.map(|before| &before.ended), ended);
         self.put_unless_shared(3, before.map(|before| &before.workspaces), workspaces);
         self.put_unless_shared(4, before.map(|before| &before.artifacts), artifacts);
-        let shown = shown.as_ref().map(|view| numbers(view));
-        self.put(&(5_u8, life, orders, builds, said, muted));
-        self.put(&(put_off, owes_drain, shown, stale, slow));
+        self.put(&(5_u8, life, orders, builds, put_off, owes_drain));
+        self.put_view(shown.as_deref());
+        for number in [said.0, muted.0, u64::from(*stale), u64::from(*slow)] {
+            self.put_number(number);
+        }
     }
 
     fn put_unless_shared<T: Serialize>(&mut self, tag: u8, was: Option<&Arc<T>>, is: &Arc<T>) {
@@ -163,43 +172,45 @@ impl Bytes {
     /// The candidate, and what of the host is between it and the executor.
     fn put_candidate(&mut self, host: &Host) {
         let candidate = host.candidate();
-        let (id, view) = (host.id(), candidate.view().map(numbers));
-        self.put(&(id.incarnation, candidate.phase(), candidate.wish(), candidate.seq()));
-        self.put(&(candidate.standing(), view, host.gate(), host.wants_job(), host.is_queued()));
+        self.put_number(host.id().incarnation.0);
+        self.put_number(candidate.seq().0);
+        self.put_view(candidate.view());
+        self.put(&(candidate.phase(), candidate.wish(), candidate.standing(), host.gate()));
+        self.put(&(host.wants_job(), host.is_queued()));
     }
 
+    /// What is next on either way, and how much there is; the rest was next, or the newest, once.
     fn put_link(&mut self, link: &Link) {
         let Link { statements, views, newest, statements_stalled, views_stalled, cut } = link;
-        self.put(&(statements, statements_stalled, views_stalled, cut));
-        self.put(&newest.as_ref().map(|view| numbers(view)));
-        self.put(&views.len());
-        for view in views {
-            self.put(&numbers(view));
+        for flag in [statements_stalled, views_stalled, cut] {
+            self.0.push(u8::from(*flag));
         }
+        self.put_number(statements.len() as u64);
+        for statement in [statements.front(), statements.back()].into_iter().flatten() {
+            self.put_number(statement.host.incarnation.0);
+            self.put_number(statement.seq.0);
+        }
+        self.put_number(views.len() as u64);
+        self.put_view(views.front().map(|view| &**view));
+        self.put_view(newest.as_deref());
     }
-}
 
-/// The numbers of a view: what else it says is what the record of its revision said.
-#[derive(Serialize)]
-struct Numbers {
-    incarnation: Incarnation,
-    revision: Revision,
-    hold: Option<GrantId>,
-    acknowledged: Option<Seq>,
-    verdict: Option<GrantId>,
-    gone: bool,
-    name_floor: Option<Incarnation>,
-}
+    /// The numbers of a view: what else it says is what the record of its revision said.
+    fn put_view(&mut self, view: Option<&View>) {
+        self.0.push(u8::from(view.is_some()));
+        let Some(view) = view else { return };
+        self.put_number(view.host.incarnation.0);
+        self.put_number(view.revision.0);
+        self.put_number(view.hold.as_ref().map_or(0, |hold| hold.grant.0));
+        self.put_number(view.acknowledged.map_or(0, |seq| seq.0));
+        self.put_number(view.verdict.as_ref().map_or(0, |verdict| verdict.grant.0));
+        self.put_number(view.name_floor.map_or(0, |floor| floor.0));
+        self.0.push(u8::from(view.gone));
+    }
 
-fn numbers(view: &View) -> Numbers {
-    Numbers {
-        incarnation: view.host.incarnation,
-        revision: view.revision,
-        hold: view.hold.as_ref().map(|hold| hold.grant),
-        acknowledged: view.acknowledged,
-        verdict: view.verdict.as_ref().map(|verdict| verdict.grant),
-        gone: view.gone,
-        name_floor: view.name_floor,
+    /// A number that is written often: eight bytes, the lowest first.
+    fn put_number(&mut self, number: u64) {
+        self.0.extend_from_slice(&number.to_le_bytes());
     }
 }
 
@@ -276,9 +287,9 @@ mod tests {
 
     #[test]
     fn an_encoding_is_postcard_as_documented() {
-        let mut bytes = Bytes(Vec::new());
-        bytes.put(&(1_u8, 300_u32, "ab"));
-        assert_eq!(bytes.0, b"\x01\xac\x02\x02ab");
+        let mut bytes = Vec::new();
+        Bytes(&mut bytes).put(&(1_u8, 300_u32, "ab"));
+        assert_eq!(bytes, b"\x01\xac\x02\x02ab");
     }
 
     #[test]

@@ -158,7 +158,7 @@ impl Record {
         for (version, verdict) in &change.verdicts {
             match verdict {
                 Some(verdict) => {
-                    self.verdicts.insert(version.clone(), verdict.clone());
+                    self.verdicts.insert(version.clone(), Arc::new(verdict.clone()));
                     self.election.close(version);
                 }
                 None => {

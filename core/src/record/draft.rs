@@ -54,7 +54,7 @@ impl<'a> Draft<'a> {
     pub(super) fn verdict(&self, version: &Version) -> Option<&Verdict> {
         match self.change.verdicts.get(version) {
             Some(verdict) => verdict.as_ref(),
-            None => self.record.verdicts.get(version),
+            None => self.record.verdict(version),
         }
     }
 

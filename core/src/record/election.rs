@@ -50,7 +50,7 @@ impl Election {
     /// The index that these lines and verdicts have.
     pub(super) fn of<'a>(
         lines: impl Iterator<Item = (&'a HostId, &'a Line)>,
-        verdicts: &BTreeMap<Version, Verdict>,
+        is_judged: impl Fn(&Version) -> bool,
     ) -> Self {
         let mut election = Self::default();
         for (host, line) in lines {
@@ -61,7 +61,7 @@ impl Election {
         }
         for (version, queue) in &election.queues {
             if let Some(((place, host), ())) = queue.first()
-                && !verdicts.contains_key(version)
+                && !is_judged(version)
             {
                 election.fronts.insert((*place, host.clone(), version.clone()));
             }

@@ -41,7 +41,7 @@ pub struct Record {
     next_ticket: Ticket,
     lines: Rows<HostId, Arc<Line>>,
     hold: Option<Hold>,
-    verdicts: BTreeMap<Version, Verdict>,
+    verdicts: Rows<Version, Arc<Verdict>>,
     gone: Rows<Name, Incarnation>,
     /// Invariant: exactly what [`Election::of`] makes of `lines` and `verdicts`.
     election: Election,
@@ -144,7 +144,7 @@ impl Record {
             next_ticket: Ticket(1),
             lines: Rows::default(),
             hold: None,
-            verdicts: BTreeMap::new(),
+            verdicts: Rows::default(),
             gone: Rows::default(),
             election: Election::default(),
         }
@@ -198,12 +198,12 @@ impl Record {
     /// What is known of a version.
     #[must_use]
     pub fn verdict(&self, version: &Version) -> Option<&Verdict> {
-        self.verdicts.get(version)
+        self.verdicts.get(version).map(|verdict| &**verdict)
     }
 
     /// What is known of each version.
     pub fn verdicts(&self) -> impl Iterator<Item = (&Version, &Verdict)> {
-        self.verdicts.iter()
+        self.verdicts.iter().map(|(version, verdict)| (version, &**verdict))
     }
 
     /// The highest incarnation of a name that was declared gone.
@@ -246,7 +246,7 @@ impl Record {
             revision: self.revision,
             hold: self.hold.clone(),
             acknowledged: self.line(host).map(|line| line.seq),
-            verdict: self.verdicts.get(version).cloned(),
+            verdict: self.verdict(version).cloned(),
             gone: self.is_gone(host),
             name_floor: spoke.max(self.gone(&host.name)),
         }
@@ -261,7 +261,7 @@ impl Record {
             panic!("the record is corrupt: {error}");
         }
         assert!(
-            self.election == Election::of(self.lines(), &self.verdicts),
+            self.election == Election::of(self.lines(), |version| self.verdict(version).is_some()),
             "the election's index must say what the lines say, else the wrong host is elected"
         );
     }

@@ -64,7 +64,8 @@ impl Record {
     /// mixed some. Nothing is guessed.
     pub fn from_parts(parts: RecordParts) -> Result<Self, RecordError> {
         parts.validate()?;
-        let election = Election::of(parts.lines.iter(), &parts.verdicts);
+        let is_judged = |version: &Version| parts.verdicts.contains_key(version);
+        let election = Election::of(parts.lines.iter(), is_judged);
         let RecordParts {
             id,
             format: _,
@@ -77,6 +78,8 @@ impl Record {
             gone,
         } = parts;
         let lines = lines.into_iter().map(|(host, line)| (host, Arc::new(line))).collect();
+        let verdicts = verdicts.into_iter();
+        let verdicts = verdicts.map(|(version, verdict)| (version, Arc::new(verdict))).collect();
         let gone = gone.into_iter().collect();
         Ok(Self { id, revision, next_grant, next_ticket, lines, hold, verdicts, gone, election })
     }
@@ -92,7 +95,7 @@ impl Record {
             next_ticket: self.next_ticket,
             lines: self.lines().map(|(host, line)| (host.clone(), line.clone())).collect(),
             hold: self.hold.clone(),
-            verdicts: self.verdicts.clone(),
+            verdicts: self.verdicts().map(|(of, verdict)| (of.clone(), verdict.clone())).collect(),
             gone: self.gone.iter().map(|(name, gone)| (name.clone(), *gone)).collect(),
         }
     }
@@ -164,22 +167,6 @@ impl fmt::Display for RecordError {
 
 impl core::error::Error for RecordError {}
 
-/// The lines as a map: what is shared in memory is a row like any other in a store.
-#[cfg(feature = "serde")]
-struct Lines<'a>(&'a Record);
-
-#[cfg(feature = "serde")]
-impl serde::Serialize for Lines<'_> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap;
-        let mut map = serializer.serialize_map(Some(self.0.lines.len()))?;
-        for (host, line) in self.0.lines() {
-            map.serialize_entry(host, line)?;
-        }
-        map.end()
-    }
-}
-
 #[cfg(feature = "serde")]
 impl serde::Serialize for Record {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -190,7 +177,7 @@ impl serde::Serialize for Record {
         rows.serialize_field("revision", &self.revision)?;
         rows.serialize_field("next_grant", &self.next_grant)?;
         rows.serialize_field("next_ticket", &self.next_ticket)?;
-        rows.serialize_field("lines", &Lines(self))?;
+        rows.serialize_field("lines", &self.lines)?;
         rows.serialize_field("hold", &self.hold)?;
         rows.serialize_field("verdicts", &self.verdicts)?;
         rows.serialize_field("gone", &self.gone)?;

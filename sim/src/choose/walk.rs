@@ -54,6 +54,8 @@ struct Log {
     digest: Digest,
     /// Of the event, in the place of the one before.
     name: String,
+    /// What the digest takes of a step, likewise.
+    bytes: Vec<u8>,
     schedule: Vec<Event>,
     digests: Vec<Digest>,
 }
@@ -63,7 +65,7 @@ impl Log {
         self.name.clear();
         step.before.push_name(step.event, &mut self.name);
         tracing::debug!(event = %self.name);
-        self.digest.step(&self.name, step.before, step.after);
+        self.digest.step_within(&mut self.bytes, &self.name, step.before, step.after);
         self.schedule.push(step.event.clone());
         self.digests.push(self.digest);
     }
@@ -122,6 +124,7 @@ impl Walk {
             log: Log {
                 digest: Digest::new(),
                 name: String::new(),
+                bytes: Vec::new(),
                 schedule: Vec::new(),
                 digests: Vec::new(),
             },

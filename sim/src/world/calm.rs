@@ -14,14 +14,13 @@ use super::{Event, Who, World};
 #[derive(Clone, Debug, Default)]
 pub struct CalmEvents {
     /// By process, in the calm order.
-    events: Vec<Vec<(Rank, Event)>>,
+    events: Vec<Vec<Event>>,
     publications: Vec<Event>,
     /// Of whom the record decides what they can do.
     waiting: BTreeSet<Who>,
     /// Of whom an event was taken since the last update.
     taken: Option<Who>,
-    scratch: Vec<Event>,
-    now: Vec<(Rank, Event)>,
+    now: Vec<Event>,
 }
 
 /// What a step has made possible and impossible.
@@ -48,7 +47,7 @@ impl CalmEvents {
     pub fn take(&mut self, event: &Event) {
         self.taken = event.process();
         match self.taken.and_then(|who| self.events.get_mut(usize::from(who.0))) {
-            Some(events) => events.retain(|(_, known)| known != event),
+            Some(events) => events.retain(|known| known != event),
             None => self.publications.retain(|known| known != event),
         }
     }
@@ -74,55 +73,48 @@ impl CalmEvents {
         change
     }
 
-    /// The first of them.
+    /// All of them: of each process in the calm order, then the publications.
+    pub fn iter(&self) -> impl Iterator<Item = &Event> {
+        self.events.iter().flatten().chain(&self.publications)
+    }
+
+    /// The first of them in the calm order.
     #[must_use]
     pub fn first(&self) -> Option<&Event> {
         let firsts = self.events.iter().filter_map(|events| events.first());
-        let first = firsts.min_by_key(|(rank, _)| *rank);
-        match (first, self.publications.first()) {
-            (Some((rank, event)), Some(_)) if *rank < Rank::Publications => Some(event),
-            (_, Some(publication)) => Some(publication),
-            (first, None) => first.map(|(_, event)| event),
-        }
+        firsts.chain(self.publications.first()).min_by_key(|event| Rank::of(event))
     }
 
     fn ask(&mut self, world: &World, asked: &[Who], recorded: bool) -> CalmChange {
         let mut change = CalmChange::default();
-        let mut came: Vec<(Rank, Event)> = Vec::new();
         self.events.resize_with(world.processes().len(), Vec::new);
         for who in asked {
-            self.ask_one(world, *who, &mut came, &mut change.gone);
+            self.ask_one(world, *who, &mut change);
         }
         if recorded {
             let now: Vec<Event> = world.publications().collect();
             let new = now.iter().filter(|event| !self.publications.contains(event));
-            came.extend(new.map(|event| (Rank::Publications, event.clone())));
+            change.came.extend(new.cloned());
             let old = self.publications.iter().filter(|event| !now.contains(event));
             change.gone.extend(old.cloned());
             self.publications = now;
         }
-        came.sort_by_key(|(rank, _)| *rank);
-        change.came = came.into_iter().map(|(_, event)| event).collect();
+        change.came.sort_by_key(Rank::of);
         change
     }
 
-    fn ask_one(
-        &mut self,
-        world: &World,
-        who: Who,
-        came: &mut Vec<(Rank, Event)>,
-        gone: &mut Vec<Event>,
-    ) {
-        let Self { events, scratch, now, .. } = self;
+    fn ask_one(&mut self, world: &World, who: Who, change: &mut CalmChange) {
+        let Self { events, now, .. } = self;
         for rank in Rank::ALL {
-            world.push_calm(*rank, who, scratch);
-            now.extend(scratch.drain(..).map(|event| (*rank, event)));
+            world.push_calm(*rank, who, now);
         }
         let known = &mut events[usize::from(who.0)];
-        came.extend(now.iter().filter(|event| !known.contains(event)).cloned());
-        std::mem::swap(known, now);
-        let old = now.drain(..).filter(|event| !known.contains(event));
-        gone.extend(old.map(|(_, event)| event));
+        if known != now {
+            change.came.extend(now.iter().filter(|event| !known.contains(event)).cloned());
+            std::mem::swap(known, now);
+            change.gone.extend(now.drain(..).filter(|event| !known.contains(event)));
+        }
+        now.clear();
         if world.waits_for_record(who) {
             self.waiting.insert(who);
         } else {
@@ -131,11 +123,9 @@ impl CalmEvents {
     }
 
     fn is_of(&self, world: &World) -> bool {
-        let publications = self.publications.iter().map(|event| (Rank::Publications, event));
-        let events = self.events.iter().flatten().map(|(rank, event)| (*rank, event));
-        let mut events: Vec<_> = events.chain(publications).collect();
-        events.sort_by_key(|(rank, _)| *rank);
-        events.into_iter().map(|(_, event)| event).eq(&world.calm_events())
+        let mut events: Vec<&Event> = self.iter().collect();
+        events.sort_by_key(|event| Rank::of(event));
+        events.into_iter().eq(&world.calm_events())
     }
 }
 

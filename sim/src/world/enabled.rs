@@ -36,6 +36,26 @@ impl Rank {
         Self::News,
         Self::Words,
     ];
+
+    /// Where a calm event stands.
+    pub(super) fn of(event: &Event) -> Self {
+        if let Event::Step { .. } | Event::Plan { .. } = event {
+            Self::Steps
+        } else if let Event::Deliver { .. } | Event::Gone(_) = event {
+            Self::Deliveries
+        } else if let Event::Publish(_) = event {
+            Self::Publications
+        } else if let Event::Read(_) = event {
+            Self::Reads
+        } else if let Event::Repeat(wire) = event {
+            match wire.direction {
+                Direction::FromRecord => Self::News,
+                Direction::ToRecord => Self::Words,
+            }
+        } else {
+            Self::Builds
+        }
+    }
 }
 
 impl World {
