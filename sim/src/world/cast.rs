@@ -16,7 +16,7 @@ pub(super) struct Actor {
 
 /// What a world begins with, and where in it each name is.
 #[derive(Debug)]
-pub(super) struct Ground {
+pub(crate) struct Ground {
     pub(super) setup: Setup,
     /// By the name, the number of the place.
     places: BTreeMap<Name, usize>,
@@ -32,7 +32,7 @@ pub(super) struct Cast {
 }
 
 impl Ground {
-    pub(super) fn new(setup: Setup) -> Self {
+    pub(crate) fn new(setup: Setup) -> Self {
         let places = setup.places.iter().enumerate().rev();
         let places = places.map(|(number, place)| (place.name.clone(), number)).collect();
         Self { setup, places }
@@ -42,6 +42,21 @@ impl Ground {
 impl Cast {
     pub(super) fn new(places: usize) -> Self {
         Self { newest: vec![None; places], earlier: Vec::new() }
+    }
+
+    /// The cast of these processes, in the order of their starts.
+    pub(super) fn of(ground: &Ground, actors: &[Actor]) -> Self {
+        let mut cast = Self::new(ground.setup.places.len());
+        for (i, actor) in actors.iter().enumerate() {
+            cast.enter(ground, &actor.process.name, Who::from(i));
+        }
+        cast
+    }
+
+    fn enter(&mut self, ground: &Ground, name: &Name, who: Who) {
+        let number = ground.places.get(name);
+        let newest = number.map(|number| &mut self.newest[*number]);
+        self.earlier.push(newest.and_then(|newest| newest.replace(who)));
     }
 }
 
@@ -54,10 +69,7 @@ impl World {
     /// Takes a process up; nothing of it is on its way.
     pub(super) fn enter(&mut self, process: Process) -> Who {
         let who = Who::from(self.actors.len());
-        let number = self.ground.places.get(&process.name);
-        let cast = Arc::make_mut(&mut self.cast);
-        let newest = number.map(|number| &mut cast.newest[*number]);
-        cast.earlier.push(newest.and_then(|newest| newest.replace(who)));
+        Arc::make_mut(&mut self.cast).enter(&self.ground, &process.name, who);
         self.actors.push(Actor { process: Arc::new(process), link: Arc::default() });
         self.touched.processes.insert(who);
         self.touched.links.insert(who);

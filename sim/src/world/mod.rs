@@ -9,6 +9,7 @@
 
 mod apply;
 mod arbiter;
+mod assembly;
 mod calm;
 mod cast;
 mod convergence;
@@ -33,7 +34,9 @@ use handover_core::{
 use serde::Serialize;
 
 pub use arbiter::{Arbiter, Store};
+pub(crate) use assembly::{Common, Member};
 pub use calm::{CalmChange, CalmEvents};
+pub(crate) use cast::Ground;
 pub use convergence::Stuck;
 pub use event::{ArbiterIndex, Direction, Event, Step, StepKind, Target, Who, Wire};
 pub use fact::{Fact, Lost};
@@ -41,7 +44,7 @@ pub use network::Link;
 pub use process::{Life, Process, RunningBuild};
 
 use crate::variants::Protocol;
-use cast::{Actor, Cast, Ground};
+use cast::{Actor, Cast};
 use touched::Touched;
 
 /// What a world begins with; it never changes afterwards.
