@@ -75,7 +75,10 @@ pub fn draw(title: &str, lines: &[Line; 2]) -> String {
         let path: Vec<String> = points.clone().map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
         let _ = writeln!(svg, "<path class=\"{class}\" d=\"M{}\"/>", path.join("L"));
         for (x, y) in points.clone() {
-            let _ = writeln!(svg, "<circle class=\"{class}-dot\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>");
+            let _ = writeln!(
+                svg,
+                "<circle class=\"{class}-dot\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>"
+            );
         }
         if let Some((x, y)) = points.last() {
             let (text_x, text_y, name) = (x + 10.0, y + 4.0, line.name);

@@ -3,12 +3,23 @@
 use std::sync::Arc;
 
 use handover_sim::draw::{Concern, Draw};
-use handover_sim::world::World;
+use handover_sim::world::{Event, World};
 
 use crate::rollout::Rollout;
 
 /// Ours: an event is drawn, and happens. Says how many steps that took.
 pub fn handover(world: &World, seed: u64) -> u64 {
+    drawn(world, seed, |_| ())
+}
+
+/// The events of one.
+fn schedule(world: &World, seed: u64) -> Vec<Event> {
+    let mut schedule = Vec::new();
+    drawn(world, seed, |event| schedule.push(event.clone()));
+    schedule
+}
+
+fn drawn(world: &World, seed: u64, mut seen: impl FnMut(&Event)) -> u64 {
     let mut draw = Draw::new(seed, Concern::Schedule);
     let mut rollout = Rollout::new(world);
     loop {
@@ -18,6 +29,7 @@ pub fn handover(world: &World, seed: u64) -> u64 {
         }
         let at = usize::try_from(draw.below(events as u64)).expect("it is below a length");
         let event = rollout.events().nth(at).expect("it is below the count").clone();
+        seen(&event);
         rollout.step(&event);
     }
 }
@@ -115,4 +127,20 @@ async fn run_tasks(world: World) -> u64 {
     }
     let took = rollout.lock().expect("no actor panics").end();
     took
+}
+
+/// The events of so many of ours.
+pub fn schedules(world: &World, seeds: u64) -> Vec<Vec<Event>> {
+    (0..seeds).map(|seed| schedule(world, seed)).collect()
+}
+
+/// The same steps again: step and checks, and what keeps the list of what can happen, without a
+/// draw. Says how many.
+pub fn steps_alone(world: &World, schedules: &[Vec<Event>]) -> u64 {
+    let again = |schedule: &Vec<Event>| {
+        let mut rollout = Rollout::new(world);
+        schedule.iter().for_each(|event| rollout.step(event));
+        rollout.end()
+    };
+    schedules.iter().map(again).sum()
 }

@@ -27,6 +27,7 @@ mod index;
 mod key;
 mod liveness;
 mod local;
+mod model;
 mod parts;
 mod renumber;
 mod search;
@@ -35,6 +36,7 @@ mod story;
 mod tidy;
 
 pub use bounds::{Bounds, Reductions, RefusedFault, TIMES_MAX};
+pub use model::{Model, ModelChoice, ModelScratch, ModelState};
 pub use search::{Coverage, Exploration, Progress, explore};
 pub use story::Counterexample;
 

@@ -10,6 +10,8 @@ use handover_sim::explore::Bounds;
 use handover_sim::scenario::CURRENT;
 use handover_sim::variants::PROTOCOLS;
 
+use super::swarm::Swarm;
+
 /// Where `check` looks if it is not told.
 pub(super) const DEFAULT_PATH: &str = "scenarios";
 
@@ -83,6 +85,9 @@ pub(super) enum Command {
     /// Explore every interleaving of a small rollout
     #[command(after_help = EXIT_CODES)]
     Explore(Explore),
+    /// Run many seeds over a large rollout, and explain what they break
+    #[command(after_help = EXIT_CODES)]
+    Swarm(Swarm),
     /// Print the reference of the scenario language
     Vocabulary(Vocabulary),
 }
@@ -221,7 +226,7 @@ fn fault(text: &str) -> Result<(FaultKind, u8), String> {
     refused.map_or(Ok((kind, times)), |refused| Err(format!("{refused}; there are {}", kinds())))
 }
 
-fn protocols() -> PossibleValuesParser {
+pub(super) fn protocols() -> PossibleValuesParser {
     PossibleValuesParser::new(PROTOCOLS.iter().map(|protocol| protocol.name()))
 }
 
@@ -238,9 +243,10 @@ mod tests {
         let arguments = [&["handover-sim"], arguments].concat();
         match Cli::parse_from(arguments).asked().0 {
             Command::Check(check) => check,
-            other @ (Command::Replay(_) | Command::Explore(_) | Command::Vocabulary(_)) => {
-                panic!("{other:?}")
-            }
+            other @ (Command::Replay(_)
+            | Command::Explore(_)
+            | Command::Swarm(_)
+            | Command::Vocabulary(_)) => panic!("{other:?}"),
         }
     }
 

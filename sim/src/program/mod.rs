@@ -8,10 +8,12 @@ mod cli;
 mod counts;
 mod explore;
 mod files;
+mod interrupt;
 mod json;
 mod junit;
 mod progress;
 mod replay;
+mod swarm;
 mod table;
 mod vocabulary;
 mod walks;
@@ -35,6 +37,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Check(check) => check::check(&check).unwrap_or_else(|refused| refused),
         Command::Replay(replay) => replay::replay(&replay).unwrap_or_else(|refused| refused),
         Command::Explore(explore) => explore::explore(&explore),
+        Command::Swarm(asked) => swarm::swarm(&asked).unwrap_or_else(|refused| refused),
         Command::Vocabulary(vocabulary) => vocabulary::vocabulary(&vocabulary),
     };
     ExitCode::from(exit_code(judgement))

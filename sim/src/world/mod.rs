@@ -22,6 +22,7 @@ mod handmade;
 mod naming;
 mod network;
 mod operator;
+mod parts;
 mod process;
 mod touched;
 
@@ -41,6 +42,7 @@ pub use convergence::Stuck;
 pub use event::{ArbiterIndex, Direction, Event, Step, StepKind, Target, Who, Wire};
 pub use fact::{Fact, Lost};
 pub use network::Link;
+pub(crate) use parts::Part;
 pub use process::{Life, Process, RunningBuild};
 
 use crate::variants::Protocol;
