@@ -137,3 +137,53 @@ impl World {
             || (!process.lives() && !self.committed().is_gone(process.host.id()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::choose::{FaultKind, WalkSettings, walk};
+    use crate::variants::{self, Protocol};
+
+    /// Goes through the schedules of walks; `seen` is told the world before and after each step,
+    /// and the events that are kept.
+    fn go(protocol: &'static dyn Protocol, mut seen: impl FnMut(&World, &World, &CalmEvents)) {
+        let mut settings = WalkSettings::rolling_update();
+        settings.faults.insert(FaultKind::Reuse, 3);
+        for seed in 0..8 {
+            let report = walk(seed, &settings, protocol);
+            let mut world = World::new(report.setup);
+            let mut before = world.clone();
+            let (mut calm, _) = CalmEvents::of(&world);
+            for event in &report.schedule {
+                calm.take(event);
+                world.apply(event, &mut Vec::new()).expect("the walk has applied it");
+                calm.update(&world, &before);
+                seen(&before, &world, &calm);
+                before.follow(&mut world);
+                assert_eq!(before, world, "who follows is where the other is");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_kept_is_what_each_process_would_say() {
+        for protocol in ["current", "silent-stand-down", "view-goes-back", "no-grants"] {
+            let protocol = variants::by_name(protocol).expect("there is such a protocol");
+            go(protocol, |_, world, calm| {
+                assert!(calm.is_of(world));
+                assert_eq!(calm.first().cloned(), world.next_calm());
+            });
+        }
+    }
+
+    #[test]
+    fn what_a_step_has_touched_is_all_that_differs() {
+        let current = variants::by_name("current").expect("there is the right one");
+        go(current, |before, world, _| {
+            let touched: Vec<Who> = world.touched_actors().collect();
+            for (who, _) in before.processes().filter(|(who, _)| !touched.contains(who)) {
+                assert!(world.shares_process(before, who));
+            }
+        });
+    }
+}
