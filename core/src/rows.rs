@@ -93,11 +93,21 @@ impl<K: Ord + Clone, V: Clone> Rows<K, V> {
 
     /// The first row behind a key.
     pub(crate) fn first_behind(&self, key: &K) -> Option<(&K, &V)> {
+        self.first_not(key, |row| row <= key)
+    }
+
+    /// The first row at a key or behind it.
+    pub(crate) fn first_from(&self, key: &K) -> Option<(&K, &V)> {
+        self.first_not(key, |row| row < key)
+    }
+
+    /// The first row that is not before, looked for around a key.
+    fn first_not(&self, key: &K, is_before: impl Fn(&K) -> bool) -> Option<(&K, &V)> {
         let at = self.leaf_of(key);
         let leaf = self.leaves.get(at)?;
-        let behind = leaf.partition_point(|(row, _)| row <= key);
         let next = || self.leaves.get(at + 1)?.first();
-        let (key, value) = leaf.get(behind).or_else(next)?;
+        let first = leaf.partition_point(|(row, _)| is_before(row));
+        let (key, value) = leaf.get(first).or_else(next)?;
         Some((key, value))
     }
 
@@ -286,6 +296,7 @@ mod tests {
             for key in 0..80 {
                 prop_assert_eq!(rows.get(&key), model.get(&key));
                 prop_assert_eq!(rows.first_behind(&key), model.range(key + 1..).next());
+                prop_assert_eq!(rows.first_from(&key), model.range(key..).next());
                 prop_assert_eq!(rows.last_up_to(&key), model.range(..=key).next_back());
             }
             prop_assert!(rows.leaves.iter().all(|leaf| (1..=LEAF_MAX).contains(&leaf.len())));

@@ -195,6 +195,18 @@ impl Record {
         gone.map(|(name, gone)| (name, gone.copied())).collect()
     }
 
+    /// The last word of each life of a name, the earliest first: O(log n) for the first.
+    pub fn lives(&self, name: &Name) -> impl DoubleEndedIterator<Item = (&HostId, &Line)> {
+        let mut lives = Vec::new();
+        let first = HostId { name: name.clone(), incarnation: Incarnation(0) };
+        let mut next = self.lines.first_from(&first);
+        while let Some((host, line)) = next.filter(|(host, _)| host.name == *name) {
+            lives.push((host, &**line));
+            next = self.lines.first_behind(host);
+        }
+        lives.into_iter()
+    }
+
     /// What is known of a version.
     #[must_use]
     pub fn verdict(&self, version: &Version) -> Option<&Verdict> {

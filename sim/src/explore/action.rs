@@ -281,7 +281,9 @@ impl Choices<'_> {
         let record = self.world.committed();
         if let Some(hold) = record.hold() {
             let (grant, reason) = (hold.grant, || "operator".into());
-            if !hold.is_started() {
+            if self.world.protocol().lapses(record) == Some(grant) {
+                self.free(Event::Lapse(grant));
+            } else if !hold.is_started() {
                 self.fault(FaultKind::Lapse, Event::Lapse(grant));
             }
             if !hold.is_cancelling() {

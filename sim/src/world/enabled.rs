@@ -43,7 +43,7 @@ impl Rank {
             Self::Steps
         } else if let Event::Deliver { .. } | Event::Gone(_) = event {
             Self::Deliveries
-        } else if let Event::Publish(_) = event {
+        } else if let Event::Publish(_) | Event::Lapse(_) = event {
             Self::Publications
         } else if let Event::Read(_) = event {
             Self::Reads
@@ -80,10 +80,11 @@ impl World {
         }
     }
 
-    /// The publications that happen by themselves.
+    /// What the arbiters do by themselves: they publish, and a wrong protocol lets offers lapse.
     pub(super) fn publications(&self) -> impl Iterator<Item = Event> {
         let due = self.arbiters().filter(|(_, arbiter)| arbiter.unpublished && !arbiter.stalled);
-        due.map(|(index, _)| Event::Publish(index))
+        let lapses = self.protocol().lapses(self.committed()).map(Event::Lapse);
+        due.map(|(index, _)| Event::Publish(index)).chain(lapses)
     }
 
     /// The events of one process and one rank that happen by themselves.

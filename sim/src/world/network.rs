@@ -79,6 +79,7 @@ impl World {
 
     /// Puts the arbiter's record on the links, as each host sees it.
     pub(super) fn publish(&mut self, index: ArbiterIndex, facts: &mut Vec<Fact>) {
+        self.settle_late(index, facts);
         let record = Arc::clone(&self.arbiter_mut(index).applied);
         self.arbiter_mut(index).unpublished = false;
         self.tell_all(index, &record, facts);

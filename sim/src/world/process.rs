@@ -33,7 +33,7 @@ pub struct Process {
     pub said: Seq,
     /// A wrong protocol never sends words up to this one.
     pub muted: Seq,
-    /// Orders that a wrong protocol has put off.
+    /// Orders that a wrong protocol has put off; a start that it has not been given yet.
     pub put_off: Vec<ExecutorEffect>,
     /// Deployments whose success is recorded and whose drain is not declared yet.
     pub owes_drain: BTreeSet<BuildId>,
@@ -126,10 +126,13 @@ impl Process {
         self.host.candidate().phase()
     }
 
-    /// The builds under a grant that it runs, by its own account or in truth.
+    /// The builds under a grant that it runs, by its own account, in truth, or before its order.
     pub fn granted_builds(&self) -> impl Iterator<Item = handover_core::GrantId> {
         let counted = self.host.candidate().running().filter(|_| self.lives());
-        let real = self.builds.keys().filter_map(|work| match work {
+        let early = self.put_off.iter().filter_map(|order| {
+            if let ExecutorEffect::Start { work } = order { Some(work) } else { None }
+        });
+        let real = self.builds.keys().chain(early).filter_map(|work| match work {
             Work::Granted(grant) => Some(*grant),
             Work::Local(_) => None,
         });
