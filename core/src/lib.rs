@@ -123,8 +123,10 @@
 //!
 //! # Features
 //!
-//! `serde`: everything that stores, watches and journals carry. Unknown fields and higher formats
-//! are refused, not guessed.
+//! `serde`: everything that stores, watches and journals carry, and the [`journal`]'s own types.
+//! Unknown fields and higher formats are refused, not guessed.
+//!
+//! `marks`: for tests. Each branch that decides something notes that it was taken.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -134,8 +136,14 @@ mod candidate;
 pub mod executor;
 mod host;
 mod ids;
+#[cfg(feature = "serde")]
+pub mod journal;
+mod mark;
 mod record;
+mod rows;
+mod shared;
 mod statement;
+mod text;
 mod view;
 
 pub use candidate::{Alarm, Candidate, CandidateEffect, CandidateRefusal, Phase, Wish};
@@ -148,6 +156,8 @@ pub use ids::{
     BuildId, Chunk, DrainId, GrantId, HostId, Incarnation, Name, Priority, Reason, RecordId,
     Revision, Seq, Ticket, Version,
 };
+#[cfg(feature = "marks")]
+pub use mark::{Mark, Reach};
 pub use record::{
     ApplyError, Cancelling, Change, FORMAT, Hold, HoldRow, Input, Line, Record, RecordError,
     RecordParts, Refusal, Remark, Ruling, Stage, Then, Verdict,

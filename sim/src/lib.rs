@@ -6,6 +6,7 @@ pub mod digest;
 pub mod draw;
 pub mod explain;
 pub mod explore;
+pub mod picture;
 pub mod scenario;
 pub mod suite;
 pub mod swarm;

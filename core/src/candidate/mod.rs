@@ -8,8 +8,10 @@ mod evaluate;
 mod phase;
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::sync::Arc;
 pub use phase::{Alarm, CandidateEffect, CandidateRefusal, Phase, Wish};
 
+use crate::mark::mark;
 use crate::record::{FORMAT, Ruling};
 use crate::{
     Chunk, Gate, GrantId, HostId, Incarnation, Outcome, Priority, RecordId, Revision, Seq, SignOff,
@@ -36,7 +38,7 @@ pub struct Candidate {
     record: Option<RecordId>,
     /// Invariant: only grows while `record` stays.
     read: Option<Revision>,
-    view: Option<View>,
+    view: Option<Arc<View>>,
     unreadable: Option<Unreadable>,
     /// A view of another record was read: this life is over, whatever is read since.
     replaced: bool,
@@ -78,6 +80,7 @@ impl Candidate {
         self.wish = Wish::Job;
         match self.phase {
             Phase::Idle | Phase::StoodDown => {
+                mark!(Ca1Asks);
                 self.say_asking();
                 self.evaluate();
             }
@@ -87,7 +90,9 @@ impl Candidate {
             | Phase::Building { .. }
             | Phase::Cancelling { .. }
             | Phase::Finished { .. }
-            | Phase::Expelled { .. } => {}
+            | Phase::Expelled { .. } => {
+                mark!(Ca1AsksAlready);
+            }
         }
     }
 
@@ -104,20 +109,29 @@ impl Candidate {
         self.wish = Wish::StandDown;
         match self.phase {
             Phase::Idle | Phase::Asking | Phase::Planning { .. } | Phase::Accepted { .. } => {
+                mark!(Ca6StandsDown);
                 self.say_stood_down();
             }
-            Phase::Building { grant } => self.cancel(grant),
+            Phase::Building { grant } => {
+                mark!(Ca6StopsFirst);
+                self.cancel(grant);
+            }
             Phase::Cancelling { .. }
             | Phase::Finished { .. }
             | Phase::StoodDown
-            | Phase::Expelled { .. } => {}
+            | Phase::Expelled { .. } => {
+                mark!(Ca6Noted);
+            }
         }
     }
 
     /// Ca6, Ho3: the same wish, but what runs may end.
     pub fn stand_down_after(&mut self) {
         match self.phase {
-            Phase::Building { .. } => self.wish = Wish::StandDown,
+            Phase::Building { .. } => {
+                mark!(Ca6After);
+                self.wish = Wish::StandDown;
+            }
             Phase::Idle
             | Phase::Asking
             | Phase::Planning { .. }
@@ -150,12 +164,17 @@ impl Candidate {
     /// # Errors
     /// If it is not newer than the one held (a view never goes back), if it is not for this host,
     /// if it has a newer format, or if the record was replaced and the host has not come back. Only
-    /// a newer format changes anything: a gate that is not open is unknown.
-    pub fn handle_view(&mut self, view: View) -> Result<(), CandidateRefusal> {
+    /// a newer format changes anything: a gate that is not open is unknown. The view that is held,
+    /// once more after [`handle_unreadable`](Self::handle_unreadable), says that the record can be
+    /// read again.
+    pub fn handle_view(&mut self, view: impl Into<Arc<View>>) -> Result<(), CandidateRefusal> {
+        let view = view.into();
         if view.host != self.host {
+            mark!(Ar9NotMine);
             return Err(CandidateRefusal::NotMine);
         }
         if view.format > FORMAT {
+            mark!(Ar9NewerFormat);
             self.unreadable = Some(Unreadable::NewerFormat { found: view.format });
             return Err(CandidateRefusal::NewerFormat { found: view.format });
         }
@@ -163,16 +182,23 @@ impl Candidate {
             return Err(CandidateRefusal::Replaced);
         }
         if self.record.is_some_and(|record| record != view.record) {
+            mark!(Ar9OtherRecord);
             self.replaced = true;
             self.unreadable = Some(Unreadable::OtherRecord { found: view.record });
             self.approved = false;
             self.expel();
             return Ok(());
         }
+        if self.unreadable.is_some() && self.view.as_ref() == Some(&view) {
+            // It can be read again, and says what it said: into a quiet record nothing newer comes.
+            self.unreadable = None;
+            return Ok(());
+        }
         let old = |read: &Revision| {
             *read > view.revision || (*read == view.revision && self.view.is_some())
         };
         if let Some(held) = self.read.filter(old) {
+            mark!(Ar9OldView);
             return Err(CandidateRefusal::OldView { held });
         }
         self.record = Some(view.record);
@@ -184,7 +210,8 @@ impl Candidate {
         Ok(())
     }
 
-    /// The driver cannot read the record: the gate is unknown until the next view. What was
+    /// The driver cannot read the record: the gate is unknown until a view is read, be it the one
+    /// that is held. What was
     /// approved stays so.
     pub fn handle_unreadable(&mut self, why: Unreadable) {
         self.unreadable = Some(why);
@@ -225,7 +252,10 @@ impl Candidate {
         }
         self.signed_off.insert(chunk, sign_off);
         if self.phase == (Phase::Building { grant }) {
+            mark!(Ca4SignedOff);
             self.say(Standing::Building { grant, signed_off: self.signed_off.clone() });
+        } else {
+            mark!(Ca4SignedOffInSilence);
         }
         Ok(())
     }
@@ -245,10 +275,12 @@ impl Candidate {
         }
         let signed_off = core::mem::take(&mut self.signed_off);
         if let Phase::Expelled { .. } = self.phase {
+            mark!(Ca0Stopped);
             self.phase = Phase::Expelled { running: None };
             self.order_return();
             return Ok(());
         }
+        mark!(Ca4Reports);
         self.say(Standing::Finished { grant, outcome, signed_off });
         self.phase = Phase::Finished { grant };
         self.evaluate();
@@ -268,6 +300,7 @@ impl Candidate {
         if incarnation <= above {
             return Err(CandidateRefusal::IncarnationReused { above });
         }
+        mark!(Ca7ComesBack);
         let host = HostId { name: self.host.name.clone(), incarnation };
         let mut next = Self::new(host, self.version.clone(), self.priority);
         if !self.replaced {
@@ -299,6 +332,12 @@ impl Candidate {
         let standing = self.standing.clone()?;
         let (host, version) = (self.host.clone(), self.version.clone());
         Some(Statement { host, version, seq: self.seq, standing })
+    }
+
+    /// Where it stands by its present word; none if it has said nothing.
+    #[must_use]
+    pub fn standing(&self) -> Option<&Standing> {
+        self.standing.as_ref()
     }
 
     /// Has the record folded the present word (St2)? True also where there is nothing to say.
@@ -360,7 +399,7 @@ impl Candidate {
     /// The newest view that it holds.
     #[must_use]
     pub fn view(&self) -> Option<&View> {
-        self.view.as_ref()
+        self.view.as_deref()
     }
 
     /// The build that has not really ended yet.

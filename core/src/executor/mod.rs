@@ -30,6 +30,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::ids::{BuildId, Version};
+use crate::mark::mark;
+use crate::shared::Shared;
 
 /// The slots of one host, who has them, who waits for them, and the drain.
 ///
@@ -55,14 +57,14 @@ use crate::ids::{BuildId, Version};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]
 pub struct Executor {
-    state: ExecutorParts,
+    state: Shared<ExecutorParts>,
 }
 
 impl Executor {
     /// An executor with an empty book.
     #[must_use]
     pub fn new(settings: Settings, version: Version) -> Self {
-        Self { state: ExecutorParts::new(settings, version, Ledger::default()) }
+        Self { state: Shared::new(ExecutorParts::new(settings, version, Ledger::default())) }
     }
 
     /// Takes a build into the queue, as one step: insert if absent. Always allowed in a drain,
@@ -79,11 +81,13 @@ impl Executor {
     ) -> Result<(), SubmitRefusal> {
         let work = Work::Local(build);
         if self.knows(&work) {
+            mark!(Ex6Known);
             return Err(SubmitRefusal::Known);
         }
         if let Some(parent) = &parent
             && !self.lends_slot(parent)
         {
+            mark!(Ex6NoParent);
             return Err(SubmitRefusal::ParentNotInFlight);
         }
         let place = self.state.ledger.take_place();
@@ -118,10 +122,13 @@ impl Executor {
         let drain = if let Some(active) = &self.state.drain {
             let mut stronger = active.clone();
             if !stronger.strengthen(&request) {
+                mark!(Ex7Refused);
                 return Err(DrainRefusal { active: Box::new(stronger) });
             }
+            mark!(Ex7Strengthened);
             stronger
         } else {
+            mark!(Ex7Declared);
             let number = self.state.ledger.take_drain_number();
             Drain::declare(number, self.state.version.clone(), None, &request)
         };
@@ -136,12 +143,14 @@ impl Executor {
     /// No drain is in force.
     pub fn undrain(&mut self) -> Result<(), NotDraining> {
         if self.state.drain.is_none() {
+            mark!(Ex7NotDraining);
             return Err(NotDraining);
         }
         self.state.clear_drain();
         self.state.drain_due = true;
         for task in self.state.tasks.values_mut() {
             if task.stage == (Stage::Waiting { parked: true }) {
+                mark!(Ex4Woken);
                 task.enter(Stage::Waiting { parked: false });
             }
         }
@@ -161,9 +170,17 @@ impl Executor {
     pub fn deadline(&mut self) -> Result<AtDeadline, NotDraining> {
         let outcome = self.state.drain.as_ref().ok_or(NotDraining)?.at_deadline;
         match outcome {
-            AtDeadline::Interrupt => self.interrupt(),
-            AtDeadline::Undrain => self.undrain()?,
-            AtDeadline::Report => {}
+            AtDeadline::Interrupt => {
+                mark!(Ex7Interrupts);
+                self.interrupt()?;
+            }
+            AtDeadline::Undrain => {
+                mark!(Ex7Undrains);
+                self.undrain()?;
+            }
+            AtDeadline::Report => {
+                mark!(Ex7Reports);
+            }
         }
         Ok(outcome)
     }
@@ -209,8 +226,10 @@ impl Executor {
     fn cancel_work(&mut self, work: &Work) -> Result<(), CancelRefusal> {
         let Some(task) = self.state.tasks.get(work) else {
             return Err(if self.state.ledger.entries.contains_key(work) {
+                mark!(Ex1Ended);
                 CancelRefusal::Ended
             } else {
+                mark!(Ex1NotKnown);
                 CancelRefusal::NotKnown
             });
         };
@@ -218,6 +237,7 @@ impl Executor {
             return Err(CancelRefusal::Ended);
         }
         if task.cut == Some(Cut::Cancelled) {
+            mark!(Ex1Cancelling);
             return Err(CancelRefusal::Cancelling);
         }
         let mut next = vec![work.clone()];
@@ -229,7 +249,14 @@ impl Executor {
         Ok(())
     }
 
-    fn interrupt(&mut self) {
+    /// Stops all that is under way, as a deadline with [`AtDeadline::Interrupt`] does.
+    ///
+    /// # Errors
+    /// No drain is in force: what was interrupted would start again at once.
+    pub fn interrupt(&mut self) -> Result<(), NotDraining> {
+        if self.state.drain.is_none() {
+            return Err(NotDraining);
+        }
         let under_way: Vec<Work> = self
             .state
             .tasks
@@ -247,11 +274,13 @@ impl Executor {
             }
         }
         self.hand_out_slots();
+        Ok(())
     }
 
     /// Marks unfinished work as cut short, and acts on it as far as no effect of it is out.
     fn cut(&mut self, work: &Work, cut: Cut) {
-        let Some(task) = self.state.tasks.get_mut(work) else {
+        let state = &mut *self.state;
+        let Some(task) = state.tasks.get_mut(work) else {
             return;
         };
         if task.entry.state.is_terminal() {
@@ -262,7 +291,7 @@ impl Executor {
             // The wake is a step in memory, so one that is out is simply refused later.
             task.handed_out = false;
             if core::mem::take(&mut task.own_slot) {
-                self.state.free += 1;
+                state.free += 1;
             }
         }
         task.honour_cut(work);

@@ -9,6 +9,7 @@ use crate::executor::{
     Acknowledgement, AtDeadline, CancelRefusal, Drain, DrainRefusal, DrainRequest, End, Executor,
     ExecutorEffect, NotDraining, NotRunning, Progress, ReserveRefusal, SubmitRefusal, Work,
 };
+use crate::mark::mark;
 use crate::{
     BuildId, Chunk, Gate, GrantId, HostId, Incarnation, Outcome, Seq, SignOff, Statement,
     Unreadable, Version, View,
@@ -16,14 +17,16 @@ use crate::{
 mod reconcile;
 
 use alloc::collections::{BTreeSet, VecDeque};
+use alloc::sync::Arc;
 
 /// One process: what a production binary drives.
 ///
 /// Methods by kind. *Wishes*: [`ask`](Self::ask), [`watch`](Self::watch),
 /// [`stand_down`](Self::stand_down), [`submit`](Self::submit), [`cancel`](Self::cancel),
-/// [`drain`](Self::drain), [`undrain`](Self::undrain), [`deadline`](Self::deadline). *Inputs* of
-/// the driver: [`handle_view`](Self::handle_view), [`handle_unreadable`](Self::handle_unreadable),
-/// [`handle_plan`](Self::handle_plan), [`handle_sign_off`](Self::handle_sign_off),
+/// [`drain`](Self::drain), [`undrain`](Self::undrain), [`deadline`](Self::deadline),
+/// [`interrupt`](Self::interrupt). *Inputs* of the driver: [`handle_view`](Self::handle_view),
+/// [`handle_unreadable`](Self::handle_unreadable), [`handle_plan`](Self::handle_plan),
+/// [`handle_no_plan`](Self::handle_no_plan), [`handle_sign_off`](Self::handle_sign_off),
 /// [`handle_build_end`](Self::handle_build_end), [`handle_build_stop`](Self::handle_build_stop),
 /// [`come_back`](Self::come_back), [`acknowledge`](Self::acknowledge). *Outputs*: after each of
 /// these, [`poll_effect`](Self::poll_effect) until `None`; the levels
@@ -191,11 +194,22 @@ impl Host {
         answer
     }
 
+    /// Whoever ends the process waits no longer for what runs: what a drain's deadline does with
+    /// [`AtDeadline::Interrupt`], whatever the request had named (Ex7).
+    ///
+    /// # Errors
+    /// If no drain is in force.
+    pub fn interrupt(&mut self) -> Result<(), NotDraining> {
+        let answer = self.executor.interrupt();
+        self.reconcile();
+        answer
+    }
+
     /// A newer view of the record.
     ///
     /// # Errors
     /// As [`Candidate::handle_view`].
-    pub fn handle_view(&mut self, view: View) -> Result<(), CandidateRefusal> {
+    pub fn handle_view(&mut self, view: impl Into<Arc<View>>) -> Result<(), CandidateRefusal> {
         let answer = self.candidate.handle_view(view);
         self.reconcile();
         answer
@@ -227,10 +241,32 @@ impl Host {
         }
         self.plan = None;
         match self.executor.reserve() {
-            Ok(()) | Err(ReserveRefusal::Already) => self.candidate.handle_plan(grant, plan)?,
+            Ok(()) | Err(ReserveRefusal::Already) => {
+                mark!(Ho1Reserved);
+                self.candidate.handle_plan(grant, plan)?;
+            }
             Err(ReserveRefusal::Full) => self.wait_for_slot(),
-            Err(ReserveRefusal::Closed) => self.candidate.stand_down(),
+            Err(ReserveRefusal::Closed) => {
+                mark!(Ho1Closed);
+                self.candidate.stand_down();
+            }
         }
+        self.reconcile();
+        Ok(())
+    }
+
+    /// The other answer to [`Effect::MakePlan`]: this host can make no plan. It says `StoodDown`,
+    /// so that the job goes to the next in the same fold, and the wish for it stays: the driver
+    /// decides when to [`ask`](Self::ask) again.
+    ///
+    /// # Errors
+    /// If no plan is wanted for this grant (any more).
+    pub fn handle_no_plan(&mut self, grant: GrantId) -> Result<(), CandidateRefusal> {
+        if self.candidate.phase() != (Phase::Planning { grant }) {
+            return Err(CandidateRefusal::NoSuchBuild);
+        }
+        self.plan = None;
+        self.candidate.decline();
         self.reconcile();
         Ok(())
     }
@@ -289,6 +325,10 @@ impl Host {
 
     /// How an effect went (Dr3). A plan and a return are answered by their own inputs; of them only
     /// a failure is acknowledged here. What failed, or may have, is handed out again.
+    ///
+    /// It answers nothing: what follows is in the effects and in the levels. The word on an effect
+    /// that is not out any more (a drain was replaced while its write was under way) changes
+    /// nothing.
     pub fn acknowledge(&mut self, effect: &Effect, outcome: Acknowledgement) {
         match effect {
             Effect::MakePlan { grant } => {
@@ -335,6 +375,7 @@ impl Host {
         if self.is_drained()
             && let Some(effect) = self.drained.take()
         {
+            mark!(Ho4Drained);
             return Some(Effect::Executor(effect));
         }
         Order::poll(&mut self.comeback).map(|above| Effect::Return { above })

@@ -5,6 +5,7 @@ use core::fmt;
 
 use super::draft::Draft;
 use super::{Cancelling, Change, Hold, Line, Record, Stage, Verdict};
+use crate::mark::mark;
 use crate::{Chunk, GrantId, HostId, Reason, Seq, Standing, Statement, Version};
 
 /// What an arbiter can be told.
@@ -208,18 +209,22 @@ impl Record {
     ) -> Result<Option<Remark>, Refusal> {
         let Statement { host, version, seq, standing } = statement;
         if self.is_gone(host) {
+            mark!(Ar1Gone);
             return Err(Refusal::Gone);
         }
         let line = self.line(host);
         if let Some(line) = line {
             if *seq <= line.seq {
+                mark!(Ar1Outdated);
                 return Err(Refusal::Outdated { seen: line.seq });
             }
             if *version != line.version {
+                mark!(Ar1VersionChanged);
                 return Err(Refusal::VersionChanged { known: line.version.clone() });
             }
         }
         if self.hold().is_some_and(|hold| hold.host == *host && hold.contradicts(standing)) {
+            mark!(Ar1Impossible);
             return Err(Refusal::Impossible);
         }
         let asked = line.filter(|line| line.asks()).map(|line| line.ticket);
@@ -231,8 +236,14 @@ impl Record {
             | Standing::StoodDown => false,
         };
         let ticket = match (asks, asked, line) {
-            (true, Some(ticket), _) => ticket,
-            (true, None, _) | (false, _, None) => draft.take_ticket(),
+            (true, Some(ticket), _) => {
+                mark!(Ar1KeptTicket);
+                ticket
+            }
+            (true, None, _) | (false, _, None) => {
+                mark!(Ar1NewTicket);
+                draft.take_ticket()
+            }
             (false, _, Some(line)) => line.ticket,
         };
         let line = Line {
@@ -249,9 +260,11 @@ impl Record {
     fn remark_on(&self, statement: &Statement) -> Option<Remark> {
         let grant = statement.standing.grant()?;
         let Some(hold) = self.hold().filter(|hold| hold.grant == grant) else {
+            mark!(Ar1StaleGrant);
             return Some(Remark::StaleGrant { found: self.hold().map(|hold| hold.grant) });
         };
         if hold.host != statement.host {
+            mark!(Ar1NotHolder);
             return Some(Remark::NotHolder { holder: hold.host.clone() });
         }
         let Stage::Started { plan } = &hold.stage else {
@@ -259,17 +272,22 @@ impl Record {
         };
         let mut chunks = statement.standing.signed_off()?.keys();
         let chunk = chunks.find(|chunk| !plan.contains(*chunk))?.clone();
+        mark!(Ar1UnknownChunk);
         Some(Remark::UnknownChunk { chunk })
     }
 
     /// Ar2.
     fn fold_gone(&self, draft: &mut Draft<'_>, host: &HostId) -> Result<Option<Remark>, Refusal> {
         if self.is_gone(host) {
+            mark!(Ar2AlreadyGone);
             return Err(Refusal::AlreadyGone);
         }
         draft.declare_gone(host);
         if self.line(host).is_some() {
+            mark!(Ar2LineGoes);
             draft.set_line(host, None);
+        } else {
+            mark!(Ar2Unheard);
         }
         Ok(None)
     }
@@ -283,13 +301,16 @@ impl Record {
     ) -> Result<Option<Remark>, Refusal> {
         match self.verdict(version) {
             Some(verdict) if verdict.grant == grant && verdict.is_approved() => {
+                mark!(Ar3NotFailed);
                 Err(Refusal::NotFailed)
             }
             Some(verdict) if verdict.grant == grant => {
+                mark!(Ar3Retried);
                 draft.set_verdict(version, None);
                 Ok(None)
             }
             other => {
+                mark!(Ar3StaleGrant);
                 Err(Refusal::StaleGrant { found: other.map(|verdict: &Verdict| verdict.grant) })
             }
         }
@@ -299,11 +320,14 @@ impl Record {
     fn fold_lapse(&self, draft: &mut Draft<'_>, grant: GrantId) -> Result<Option<Remark>, Refusal> {
         let hold = self.held(grant)?;
         if hold.is_started() {
+            mark!(Ar4AlreadyStarted);
             return Err(Refusal::AlreadyStarted);
         }
         if !draft.has_other_asker(&hold.host) {
+            mark!(Ar4NobodyElse);
             return Err(Refusal::NobodyElse);
         }
+        mark!(Ar4Lapsed);
         draft.set_hold(None);
         draft.pass_over(&hold.host);
         Ok(None)
@@ -319,11 +343,14 @@ impl Record {
     ) -> Result<Option<Remark>, Refusal> {
         let hold = self.held(grant)?;
         if hold.is_cancelling() {
+            mark!(Ar5AlreadyCancelling);
             return Err(Refusal::AlreadyCancelling);
         }
         if !hold.is_started() {
+            mark!(Ar5Offer);
             return self.fold_revoke(draft, grant);
         }
+        mark!(Ar5Started);
         let cancelling = Some(Cancelling { reason: reason.clone(), then });
         draft.set_hold(Some(Hold { cancelling, ..hold.clone() }));
         Ok(None)
@@ -337,7 +364,10 @@ impl Record {
     ) -> Result<Option<Remark>, Refusal> {
         let hold = self.held(grant)?;
         draft.take_back(hold);
-        if !hold.is_started() {
+        if hold.is_started() {
+            mark!(Ar6Started);
+        } else {
+            mark!(Ar6Offer);
             draft.pass_over(&hold.host);
         }
         Ok(None)
@@ -348,7 +378,10 @@ impl Record {
     fn held(&self, grant: GrantId) -> Result<&Hold, Refusal> {
         match self.hold() {
             Some(hold) if hold.grant == grant => Ok(hold),
-            other => Err(Refusal::StaleGrant { found: other.map(|hold| hold.grant) }),
+            other => {
+                mark!(ArStaleGrant);
+                Err(Refusal::StaleGrant { found: other.map(|hold| hold.grant) })
+            }
         }
     }
 }

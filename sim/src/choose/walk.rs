@@ -25,7 +25,7 @@ use crate::check::{Rest, Transition, Violation, check, rest};
 use crate::digest::Digest;
 use crate::draw::{Concern, Draw};
 use crate::variants::Protocol;
-use crate::world::{ArbiterIndex, Event, Fact, World};
+use crate::world::{ArbiterIndex, CalmChange, CalmEvents, Event, Fact, World};
 
 /// How often a fault that finds nothing to hit is tried again.
 const TRIES_MAX: u32 = 20;
@@ -48,12 +48,12 @@ pub fn walk_by(seed: u64, plan: &Plan) -> WalkReport {
     walk_seen(seed, plan, |_, _| ())
 }
 
-/// Walks once, as planned; `seen` is told each step before the faults end, and what calm would have
-/// done in its place.
+/// Walks once, as planned; `seen` is told each step before the faults end, and what could have
+/// happened by itself in its place.
 pub(crate) fn walk_seen(
     seed: u64,
     plan: &Plan,
-    seen: impl FnMut(&Transition<'_>, Option<&Event>),
+    seen: impl FnMut(&Transition<'_>, &CalmEvents),
 ) -> WalkReport {
     let _span = tracing::info_span!("walk", seed, protocol = plan.protocol.name()).entered();
     let walk = match plan.ways(seed) {
@@ -67,15 +67,20 @@ pub(crate) fn walk_seen(
 #[derive(Clone, Debug)]
 struct Log {
     digest: Digest,
+    /// Of the event, in the place of the one before.
+    name: String,
+    /// What the digest takes of a step, likewise.
+    bytes: Vec<u8>,
     schedule: Vec<Event>,
     digests: Vec<Digest>,
 }
 
 impl Log {
     fn note(&mut self, step: &Transition<'_>) {
-        let name = step.before.name_of(step.event);
-        tracing::debug!(event = %name);
-        self.digest.step(&name, step.before, step.after);
+        self.name.clear();
+        step.before.push_name(step.event, &mut self.name);
+        tracing::debug!(event = %self.name);
+        self.digest.step_within(&mut self.bytes, &self.name, step.before, step.after);
         self.schedule.push(step.event.clone());
         self.digests.push(self.digest);
     }
@@ -93,6 +98,16 @@ enum Picker {
 
 pub(super) struct Walk {
     world: World,
+    /// As it was before the step.
+    before: World,
+    /// What the step has brought about.
+    facts: Vec<Fact>,
+    /// What can happen by itself.
+    calm: CalmEvents,
+    /// What of that has changed since it was last taken in.
+    change: CalmChange,
+    /// What of that is about to happen.
+    taken: Option<Event>,
     strategy: Strategy,
     /// Microseconds of virtual time, or steps.
     now: u64,
@@ -103,8 +118,6 @@ pub(super) struct Walk {
     steps_max: usize,
     picker: Picker,
     happening: Happening,
-    /// What calm would do next.
-    calm: Option<Event>,
     agenda: Agenda,
     /// The place that is hit more often than others.
     victim: Option<Name>,
@@ -204,8 +217,15 @@ impl Walk {
         (picker, strategy, span): (Picker, Strategy, u64),
         wishes: Draw,
     ) -> Self {
+        let world = World::new(draft.setup(plan.protocol));
+        let (calm, change) = CalmEvents::of(&world);
         let mut walk = Self {
-            world: World::new(draft.setup(plan.protocol)),
+            before: world.clone(),
+            world,
+            facts: Vec::new(),
+            calm,
+            change,
+            taken: None,
             strategy,
             now: 0,
             tick: u64::from(!matches!(picker, Picker::Time(_))),
@@ -213,14 +233,19 @@ impl Walk {
             steps_max: usize::try_from(draft.steps()).unwrap_or(usize::MAX),
             picker,
             happening: Happening::default(),
-            calm: None,
             agenda: Agenda::default(),
             victim: draft.victim.clone(),
             varies: false,
             workload: Workload::new(wishes, draft.versions, span),
             schedule: None,
             faults: Draw::new(ENUMERATED_SEED, Concern::Faults),
-            log: Log { digest: Digest::new(), schedule: Vec::new(), digests: Vec::new() },
+            log: Log {
+                digest: Digest::new(),
+                name: String::new(),
+                bytes: Vec::new(),
+                schedule: Vec::new(),
+                digests: Vec::new(),
+            },
         };
         walk.wish(draft);
         walk
@@ -233,7 +258,7 @@ impl Walk {
         }
     }
 
-    fn run(mut self, seed: u64, seen: impl FnMut(&Transition<'_>, Option<&Event>)) -> WalkReport {
+    fn run(mut self, seed: u64, seen: impl FnMut(&Transition<'_>, &CalmEvents)) -> WalkReport {
         let survived = self.with_faults(seen);
         let faults_end = self.log.schedule.len();
         let outcome = match survived {
@@ -267,7 +292,7 @@ impl Walk {
     /// Until all wishes and faults have been dealt with and no process is about to end.
     fn with_faults(
         &mut self,
-        mut seen: impl FnMut(&Transition<'_>, Option<&Event>),
+        mut seen: impl FnMut(&Transition<'_>, &CalmEvents),
     ) -> Result<(), Violation> {
         while self.log.schedule.len() < self.steps_max {
             self.refresh();
@@ -283,17 +308,19 @@ impl Walk {
     }
 
     fn refresh(&mut self) {
-        let possible = self.world.calm_events();
-        self.calm = possible.first().cloned();
+        let change = std::mem::take(&mut self.change);
         let (world, now) = (&self.world, self.now);
         match &mut self.picker {
-            Picker::Time(delays) => self.happening.refresh(possible, |_, event, had| {
-                had.unwrap_or_else(|| now + delays.draw(world, event))
-            }),
-            Picker::Priorities(priorities) => {
-                self.happening.refresh(possible, |_, event, _| priorities.key(event));
+            Picker::Time(delays) => {
+                self.happening.change(change, |event| now + delays.draw(world, event));
             }
-            Picker::Departures(_) => self.happening.refresh(possible, Departures::key),
+            Picker::Priorities(priorities) => {
+                self.happening.change(change, |event| priorities.key(event));
+            }
+            // Its keys are places among all.
+            Picker::Departures(_) => {
+                self.happening.refresh(world.calm_events(), Departures::key);
+            }
         }
     }
 
@@ -345,6 +372,9 @@ impl Walk {
 
     /// The event that comes next, if it still stands for one.
     fn resolve(&mut self, next: Next) -> Option<Event> {
+        if let Next::Happens(event) = &next {
+            self.taken = Some(event.clone());
+        }
         match next {
             Next::Happens(Event::Deliver { from, .. }) => {
                 let arbiters = self.world.arbiters().count() as u64;
@@ -400,16 +430,21 @@ impl Walk {
     fn step(
         &mut self,
         event: &Event,
-        seen: &mut impl FnMut(&Transition<'_>, Option<&Event>),
+        seen: &mut impl FnMut(&Transition<'_>, &CalmEvents),
     ) -> Result<(), Violation> {
-        let before = self.world.clone();
-        let mut facts: Vec<Fact> = Vec::new();
-        self.world.apply(event, &mut facts).expect("the walk picks what is possible");
-        let step = Transition { before: &before, event, facts: &facts, after: &self.world };
+        self.facts.clear();
+        self.world.apply(event, &mut self.facts).expect("the walk picks what is possible");
+        let (before, facts) = (&self.before, &self.facts);
+        let step = Transition { before, event, facts, after: &self.world };
         self.log.note(&step);
-        seen(&step, self.calm.as_ref());
+        seen(&step, &self.calm);
         check(&step)?;
-        for (delay, wish) in self.workload.follow(&self.world, &facts) {
+        if let Some(taken) = self.taken.take() {
+            self.calm.take(&taken);
+        }
+        self.change = self.calm.update(&self.world, &self.before);
+        self.before.follow(&mut self.world);
+        for (delay, wish) in self.workload.follow(&self.world, &self.facts) {
             self.agenda.enter(self.now + delay, Item::Wish(wish));
         }
         Ok(())

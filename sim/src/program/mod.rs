@@ -15,6 +15,7 @@ mod progress;
 mod replay;
 mod swarm;
 mod table;
+mod variants;
 mod vocabulary;
 mod walks;
 
@@ -38,6 +39,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Replay(replay) => replay::replay(&replay).unwrap_or_else(|refused| refused),
         Command::Explore(explore) => explore::explore(&explore),
         Command::Swarm(asked) => swarm::swarm(&asked).unwrap_or_else(|refused| refused),
+        Command::Variants(asked) => variants::variants(&asked),
         Command::Vocabulary(vocabulary) => vocabulary::vocabulary(&vocabulary),
     };
     ExitCode::from(exit_code(judgement))

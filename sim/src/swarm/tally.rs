@@ -114,7 +114,7 @@ impl Tally {
         let mut departures = BTreeSet::new();
         let report = walk_seen(seed, plan, |step, calm| {
             footprint.step(step);
-            departures.extend(departure(step, calm));
+            departures.extend(departure(step, calm.first()));
         });
         let mut tally = Self {
             schedules: 1,
