@@ -5,6 +5,10 @@ pub mod choose;
 pub mod digest;
 pub mod draw;
 pub mod explore;
+#[cfg(feature = "marks")]
+pub mod mark;
+#[cfg(not(feature = "marks"))]
+mod mark;
 pub mod scenario;
 pub mod suite;
 pub mod swarm;

@@ -9,6 +9,7 @@ use handover_core::executor::Stage;
 use handover_core::{AtDeadline, BuildState, Executor, Ledger, Term, Version, Work};
 
 use super::{Property, Transition, Violation, dead_before, demand};
+use crate::mark::mark;
 use crate::world::{Event, Process};
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
@@ -27,7 +28,11 @@ pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
             format!("{label} reserves a slot, and {closed}")
         })?;
         for (work, _) in is.current() {
-            let began = !is_current(was, work) && !is_waited_for(is, work);
+            let begins = !is_current(was, work);
+            let began = begins && !is_waited_for(is, work);
+            if begins && !began {
+                mark!(QuietDrainWaitedFor);
+            }
             demand(Property::QuietDrain, !began, || {
                 let label = step.after.label(who);
                 format!("{work} begins on {label}, and {closed}")
@@ -44,6 +49,7 @@ fn check_deadline(step: &Transition<'_>) -> Result<(), Violation> {
     if drain.is_none_or(|drain| drain.at_deadline != AtDeadline::Interrupt) {
         return Ok(());
     }
+    mark!(QuietDrainDeadline);
     let executor = step.after.process(*who).host.executor();
     let mut current = executor.current();
     let spared = current.find(|(_, stage)| *stage == Stage::Running).map(|(work, _)| work);
@@ -57,11 +63,13 @@ fn check_deadline(step: &Transition<'_>) -> Result<(), Violation> {
 fn closed(process: &Process) -> Option<String> {
     let executor = process.host.executor();
     if let Some(drain) = executor.active_drain() {
+        mark!(QuietDrainDeclared);
         return Some(format!("the drain {} is declared", drain.id));
     }
     let mut owed = process.owes_drain.iter();
     let released = |work: Work| executor.stage(&work).is_none();
     let build = owed.find(|build| released(Work::Local((*build).clone())))?;
+    mark!(QuietDrainOwed);
     Some(format!("{build} has released its slot and owes its drain's declaration"))
 }
 
@@ -82,6 +90,9 @@ fn check_boot(step: &Transition<'_>) -> Result<(), Violation> {
     };
     let pinned = booted.host.executor().settings().pinned();
     let due = drain_due(&dead.ledger, booted.host.version(), pinned);
+    if due {
+        mark!(QuietDrainBoot);
+    }
     let drains = booted.host.executor().is_draining();
     demand(Property::QuietDrain, drains || !due, || {
         let label = step.after.label(who);
