@@ -4,6 +4,7 @@ pub mod check;
 pub mod choose;
 pub mod digest;
 pub mod draw;
+pub mod explain;
 pub mod explore;
 #[cfg(feature = "marks")]
 pub mod mark;

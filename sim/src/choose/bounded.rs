@@ -5,11 +5,14 @@
 //! the fixed schedule is calm. A departure puts what calm would do next off until nothing else can
 //! happen, or lets a fault strike.
 
+use handover_core::Name;
+
 use super::FaultKind;
 use super::agenda::Agenda;
-use super::faults::{Strike, strikes};
+use super::faults::{Strike, strike, strikes};
 use super::happening::Happening;
 use super::next::Next;
+use super::settings::Draft;
 use crate::draw::Draw;
 use crate::world::{Direction, Event, Wire, World};
 
@@ -36,6 +39,8 @@ const HOLDS: usize = 2;
 pub(super) struct Departures {
     draw: Draw,
     kinds: Vec<FaultKind>,
+    /// The place that is hit more often than others.
+    victim: Option<Name>,
     /// Points at which it departs, the last one first. The first decision is point 0.
     planned: Vec<(usize, Departure)>,
     /// Decisions taken.
@@ -55,22 +60,27 @@ impl Departures {
         mut planned: Vec<(usize, Departure)>,
     ) -> Self {
         planned.reverse();
-        Self { draw, kinds, planned, decisions: 0, held: 0, ways: None }
+        Self { draw, kinds, victim: None, planned, decisions: 0, held: 0, ways: None }
     }
 
     /// `departures` points below `steps`, each with a departure that is drawn.
-    pub(super) fn drawn(
-        mut draw: Draw,
-        kinds: Vec<FaultKind>,
-        departures: u64,
-        steps: u64,
-    ) -> Self {
-        let point = |draw: &mut Draw| usize::try_from(draw.below(steps.max(1)));
-        let mut points: Vec<usize> =
-            (0..departures).map(|_| point(&mut draw).unwrap_or(usize::MAX)).collect();
+    /// Half of them come soon after the one before: two that have to do with each other often do.
+    pub(super) fn drawn(mut draw: Draw, draft: &Draft, departures: u64, steps: u64) -> Self {
+        let mut points: Vec<u64> = Vec::new();
+        for _ in 0..departures {
+            let point = match points.last() {
+                Some(last) if draw.chance(500) => {
+                    let window = 1 << draw.between(1, 6);
+                    last + draw.below(window)
+                }
+                Some(_) | None => draw.below(steps.max(1)),
+            };
+            points.push(point);
+        }
         points.sort_unstable();
-        let planned = points.into_iter().map(|point| (point, Departure::Drawn)).collect();
-        Self::new(draw, kinds, planned)
+        let at = |point| usize::try_from(point).unwrap_or(usize::MAX);
+        let planned = points.into_iter().map(|point| (at(point), Departure::Drawn)).collect();
+        Self { victim: draft.victim.clone(), ..Self::new(draw, draft.kinds(), planned) }
     }
 
     /// Counts the ways to depart at each point from this one on.
@@ -131,8 +141,7 @@ impl Departures {
             }
             Departure::Drawn => {
                 let kind = *self.draw.pick(&self.kinds)?;
-                let strikes = strikes(world, kind, &mut self.draw);
-                return self.draw.pick(&strikes).cloned();
+                return strike(world, kind, self.victim.as_ref(), &mut self.draw);
             }
         };
         if way >= HOLDS {

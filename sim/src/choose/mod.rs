@@ -10,6 +10,7 @@ mod bounded;
 mod delays;
 mod faults;
 mod happening;
+mod kind;
 mod next;
 mod pct;
 mod report;
@@ -19,6 +20,7 @@ mod walk;
 mod workload;
 
 pub use faults::FaultKind;
+pub(crate) use kind::Kind;
 pub use pct::PctBound;
 pub(crate) use report::scene;
 pub use report::{Outcome, WalkReport};

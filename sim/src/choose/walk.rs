@@ -30,6 +30,9 @@ use crate::world::{ArbiterIndex, Event, Fact, World};
 /// How often a fault that finds nothing to hit is tried again.
 const TRIES_MAX: u32 = 20;
 
+/// The same where the settings vary.
+const TRIES_VARIED_MAX: u32 = 100;
+
 /// Walks once, by virtual time.
 #[must_use]
 pub fn walk(seed: u64, settings: &WalkSettings, protocol: &'static dyn Protocol) -> WalkReport {
@@ -104,10 +107,22 @@ struct Walk {
     /// What calm would do next.
     calm: Option<Event>,
     agenda: Agenda,
+    /// The place that is hit more often than others.
+    victim: Option<Name>,
+    varies: bool,
+    tries_max: u32,
     workload: Workload,
     schedule: Draw,
     faults: Draw,
     log: Log,
+}
+
+/// Few departures hit little in a large world.
+const fn hosts_preferred(strategy: Strategy) -> u16 {
+    match strategy {
+        Strategy::Random | Strategy::Mix | Strategy::Pct { .. } => 10,
+        Strategy::DelayBounded { .. } => 4,
+    }
 }
 
 impl Walk {
@@ -119,12 +134,13 @@ impl Walk {
     ) -> Self {
         let mut wishes = Draw::new(seed, Concern::Workload);
         let mut faults = Draw::new(seed, Concern::Faults);
-        let draft = settings.draft(&mut wishes, &mut faults);
+        let draft = settings.draft(&mut wishes, &mut faults, hosts_preferred(strategy));
         let mut schedule = Draw::new(seed, Concern::Schedule);
         let steps = draft.steps();
         let (picker, span) = match strategy {
             Strategy::Random | Strategy::Mix => {
-                (Picker::Time(Delays::new(seed, draft.places.len())), settings.span_us)
+                let delays = Delays::new(seed, draft.places.len(), settings.varies);
+                (Picker::Time(delays), draft.span_us)
             }
             Strategy::Pct { depth } => {
                 let draw = Draw::new(seed, Concern::Delays);
@@ -133,7 +149,7 @@ impl Walk {
             Strategy::DelayBounded { departures_max } => {
                 let draw = Draw::new(seed, Concern::Delays);
                 let departures = schedule.between(1, u64::from(departures_max.max(1)));
-                let departures = Departures::drawn(draw, draft.kinds(), departures, steps);
+                let departures = Departures::drawn(draw, &draft, departures, steps);
                 (Picker::Departures(departures), steps)
             }
         };
@@ -147,11 +163,10 @@ impl Walk {
             }
         }
         let workload = Workload::new(wishes, draft.versions, span);
+        let steps = usize::try_from(steps).unwrap_or(usize::MAX);
         let steps_max = match picker {
-            Picker::Time(_) => settings.steps_max,
-            Picker::Priorities(_) | Picker::Departures(_) => {
-                usize::try_from(steps).unwrap_or(usize::MAX)
-            }
+            Picker::Time(_) => settings.steps_max.max(steps.saturating_mul(3)),
+            Picker::Priorities(_) | Picker::Departures(_) => steps,
         };
         let mut walk = Self {
             world: World::new(draft.setup(protocol)),
@@ -164,6 +179,9 @@ impl Walk {
             happening: Happening::default(),
             calm: None,
             agenda,
+            victim: draft.victim.clone(),
+            varies: settings.varies,
+            tries_max: if settings.varies { TRIES_VARIED_MAX } else { TRIES_MAX },
             workload,
             schedule,
             faults,
@@ -313,10 +331,12 @@ impl Walk {
                 Granted::Never => None,
             },
             Next::Due(Item::Fault { kind, number, tries }) => {
-                let Some(strike) = strike(&self.world, kind, &mut self.faults) else {
-                    if tries < TRIES_MAX {
+                let Some(strike) =
+                    strike(&self.world, kind, self.victim.as_ref(), &mut self.faults)
+                else {
+                    if tries < self.tries_max {
                         let again = Item::Fault { kind, number, tries: tries + 1 };
-                        let due = self.now + self.faults.below(self.span / 20);
+                        let due = self.now + self.patience();
                         self.agenda.enter(due, again);
                     }
                     return None;
@@ -325,6 +345,13 @@ impl Walk {
                 Some(strike.event)
             }
         }
+    }
+
+    /// How long until a fault that found nothing to hit is tried again: where the settings vary,
+    /// of any order of magnitude, for what it waits for may last a moment only.
+    fn patience(&mut self) -> u64 {
+        let patience = self.faults.below(self.span / 20);
+        if self.varies { 1 + (patience >> self.faults.below(12)) } else { patience }
     }
 
     fn enter_end(&mut self, end: Option<Event>) {

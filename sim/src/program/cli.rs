@@ -13,6 +13,8 @@ use handover_sim::scenario::CURRENT;
 use handover_sim::swarm::Strategy;
 use handover_sim::variants::PROTOCOLS;
 
+use super::swarm::Swarm;
+
 /// Where `check` looks if it is not told.
 pub(super) const DEFAULT_PATH: &str = "scenarios";
 
@@ -86,6 +88,9 @@ pub(super) enum Command {
     /// Explore every interleaving of a small rollout
     #[command(after_help = EXIT_CODES)]
     Explore(Explore),
+    /// Run many seeds over a large rollout, and explain what they break
+    #[command(after_help = EXIT_CODES)]
+    Swarm(Swarm),
     /// Hunt each wrong protocol by each strategy: how long it takes to find what it breaks
     #[command(after_help = EXIT_CODES)]
     Variants(Variants),
@@ -266,7 +271,7 @@ fn fault(text: &str) -> Result<(FaultKind, u8), String> {
     refused.map_or(Ok((kind, times)), |refused| Err(format!("{refused}; there are {}", kinds())))
 }
 
-fn protocols() -> PossibleValuesParser {
+pub(super) fn protocols() -> PossibleValuesParser {
     PossibleValuesParser::new(PROTOCOLS.iter().map(|protocol| protocol.name()))
 }
 
@@ -285,6 +290,7 @@ mod tests {
             Command::Check(check) => check,
             other @ (Command::Replay(_)
             | Command::Explore(_)
+            | Command::Swarm(_)
             | Command::Variants(_)
             | Command::Vocabulary(_)) => panic!("{other:?}"),
         }

@@ -8,10 +8,12 @@ mod cli;
 mod counts;
 mod explore;
 mod files;
+mod interrupt;
 mod json;
 mod junit;
 mod progress;
 mod replay;
+mod swarm;
 mod table;
 mod variants;
 mod vocabulary;
@@ -36,6 +38,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Check(check) => check::check(&check).unwrap_or_else(|refused| refused),
         Command::Replay(replay) => replay::replay(&replay).unwrap_or_else(|refused| refused),
         Command::Explore(explore) => explore::explore(&explore),
+        Command::Swarm(asked) => swarm::swarm(&asked).unwrap_or_else(|refused| refused),
         Command::Variants(asked) => variants::variants(&asked),
         Command::Vocabulary(vocabulary) => vocabulary::vocabulary(&vocabulary),
     };

@@ -248,6 +248,14 @@ impl World {
         }
     }
 
+    /// All parts.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = Part> {
+        let processes = self.processes().map(|(who, _)| who);
+        let processes = processes.flat_map(|who| [Part::Process(who), Part::Link(who)]);
+        let arbiters = self.arbiters().map(|(index, _)| Part::Arbiter(index));
+        [Part::Store, Part::Oracle].into_iter().chain(arbiters).chain(processes)
+    }
+
     /// The parts in which this world differs from an earlier one of which it is a clone that went
     /// on: found by what is no longer shared, not by comparing.
     pub(crate) fn touched_since(&self, before: &Self) -> Vec<Part> {
