@@ -123,8 +123,8 @@
 //!
 //! # Features
 //!
-//! `serde`: everything that stores, watches and journals carry. Unknown fields and higher formats
-//! are refused, not guessed.
+//! `serde`: everything that stores, watches and journals carry, and the [`journal`]'s own types.
+//! Unknown fields and higher formats are refused, not guessed.
 //!
 //! `marks`: for tests. Each branch that decides something notes that it was taken.
 #![no_std]
@@ -136,6 +136,8 @@ mod candidate;
 pub mod executor;
 mod host;
 mod ids;
+#[cfg(feature = "serde")]
+pub mod journal;
 mod mark;
 mod record;
 mod statement;

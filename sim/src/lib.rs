@@ -10,6 +10,7 @@ pub mod explore;
 pub mod mark;
 #[cfg(not(feature = "marks"))]
 mod mark;
+pub mod picture;
 pub mod scenario;
 pub mod suite;
 pub mod swarm;

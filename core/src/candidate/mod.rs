@@ -163,7 +163,9 @@ impl Candidate {
     /// # Errors
     /// If it is not newer than the one held (a view never goes back), if it is not for this host,
     /// if it has a newer format, or if the record was replaced and the host has not come back. Only
-    /// a newer format changes anything: a gate that is not open is unknown.
+    /// a newer format changes anything: a gate that is not open is unknown. The view that is held,
+    /// once more after [`handle_unreadable`](Self::handle_unreadable), says that the record can be
+    /// read again.
     pub fn handle_view(&mut self, view: View) -> Result<(), CandidateRefusal> {
         if view.host != self.host {
             mark!(Ar9NotMine);
@@ -185,6 +187,11 @@ impl Candidate {
             self.expel();
             return Ok(());
         }
+        if self.unreadable.is_some() && self.view.as_ref() == Some(&view) {
+            // It can be read again, and says what it said: into a quiet record nothing newer comes.
+            self.unreadable = None;
+            return Ok(());
+        }
         let old = |read: &Revision| {
             *read > view.revision || (*read == view.revision && self.view.is_some())
         };
@@ -201,7 +208,8 @@ impl Candidate {
         Ok(())
     }
 
-    /// The driver cannot read the record: the gate is unknown until the next view. What was
+    /// The driver cannot read the record: the gate is unknown until a view is read, be it the one
+    /// that is held. What was
     /// approved stays so.
     pub fn handle_unreadable(&mut self, why: Unreadable) {
         self.unreadable = Some(why);

@@ -171,7 +171,7 @@ impl Executor {
         match outcome {
             AtDeadline::Interrupt => {
                 mark!(Ex7Interrupts);
-                self.interrupt();
+                self.interrupt()?;
             }
             AtDeadline::Undrain => {
                 mark!(Ex7Undrains);
@@ -248,7 +248,14 @@ impl Executor {
         Ok(())
     }
 
-    fn interrupt(&mut self) {
+    /// Stops all that is under way, as a deadline with [`AtDeadline::Interrupt`] does.
+    ///
+    /// # Errors
+    /// No drain is in force: what was interrupted would start again at once.
+    pub fn interrupt(&mut self) -> Result<(), NotDraining> {
+        if self.state.drain.is_none() {
+            return Err(NotDraining);
+        }
         let under_way: Vec<Work> = self
             .state
             .tasks
@@ -266,6 +273,7 @@ impl Executor {
             }
         }
         self.hand_out_slots();
+        Ok(())
     }
 
     /// Marks unfinished work as cut short, and acts on it as far as no effect of it is out.

@@ -22,9 +22,10 @@ use alloc::collections::{BTreeSet, VecDeque};
 ///
 /// Methods by kind. *Wishes*: [`ask`](Self::ask), [`watch`](Self::watch),
 /// [`stand_down`](Self::stand_down), [`submit`](Self::submit), [`cancel`](Self::cancel),
-/// [`drain`](Self::drain), [`undrain`](Self::undrain), [`deadline`](Self::deadline). *Inputs* of
-/// the driver: [`handle_view`](Self::handle_view), [`handle_unreadable`](Self::handle_unreadable),
-/// [`handle_plan`](Self::handle_plan), [`handle_sign_off`](Self::handle_sign_off),
+/// [`drain`](Self::drain), [`undrain`](Self::undrain), [`deadline`](Self::deadline),
+/// [`interrupt`](Self::interrupt). *Inputs* of the driver: [`handle_view`](Self::handle_view),
+/// [`handle_unreadable`](Self::handle_unreadable), [`handle_plan`](Self::handle_plan),
+/// [`handle_no_plan`](Self::handle_no_plan), [`handle_sign_off`](Self::handle_sign_off),
 /// [`handle_build_end`](Self::handle_build_end), [`handle_build_stop`](Self::handle_build_stop),
 /// [`come_back`](Self::come_back), [`acknowledge`](Self::acknowledge). *Outputs*: after each of
 /// these, [`poll_effect`](Self::poll_effect) until `None`; the levels
@@ -192,6 +193,17 @@ impl Host {
         answer
     }
 
+    /// Whoever ends the process waits no longer for what runs: what a drain's deadline does with
+    /// [`AtDeadline::Interrupt`], whatever the request had named (Ex7).
+    ///
+    /// # Errors
+    /// If no drain is in force.
+    pub fn interrupt(&mut self) -> Result<(), NotDraining> {
+        let answer = self.executor.interrupt();
+        self.reconcile();
+        answer
+    }
+
     /// A newer view of the record.
     ///
     /// # Errors
@@ -238,6 +250,22 @@ impl Host {
                 self.candidate.stand_down();
             }
         }
+        self.reconcile();
+        Ok(())
+    }
+
+    /// The other answer to [`Effect::MakePlan`]: this host can make no plan. It says `StoodDown`,
+    /// so that the job goes to the next in the same fold, and the wish for it stays: the driver
+    /// decides when to [`ask`](Self::ask) again.
+    ///
+    /// # Errors
+    /// If no plan is wanted for this grant (any more).
+    pub fn handle_no_plan(&mut self, grant: GrantId) -> Result<(), CandidateRefusal> {
+        if self.candidate.phase() != (Phase::Planning { grant }) {
+            return Err(CandidateRefusal::NoSuchBuild);
+        }
+        self.plan = None;
+        self.candidate.decline();
         self.reconcile();
         Ok(())
     }
@@ -296,6 +324,10 @@ impl Host {
 
     /// How an effect went (Dr3). A plan and a return are answered by their own inputs; of them only
     /// a failure is acknowledged here. What failed, or may have, is handed out again.
+    ///
+    /// It answers nothing: what follows is in the effects and in the levels. The word on an effect
+    /// that is not out any more (a drain was replaced while its write was under way) changes
+    /// nothing.
     pub fn acknowledge(&mut self, effect: &Effect, outcome: Acknowledgement) {
         match effect {
             Effect::MakePlan { grant } => {

@@ -176,6 +176,12 @@ impl Record {
         self.lines.iter()
     }
 
+    /// The last word of each life of a name, the earliest first: O(log n) for the first.
+    pub fn lives(&self, name: &Name) -> impl DoubleEndedIterator<Item = (&HostId, &Line)> {
+        let life = |incarnation| HostId { name: name.clone(), incarnation };
+        self.lines.range(life(Incarnation(0))..=life(Incarnation(u64::MAX)))
+    }
+
     /// What is known of a version.
     #[must_use]
     pub fn verdict(&self, version: &Version) -> Option<&Verdict> {
@@ -217,11 +223,7 @@ impl Record {
     /// What this host has to know (Ar9): O(log n) in the lines.
     #[must_use]
     pub fn view_for(&self, host: &HostId, version: &Version) -> View {
-        let lives = HostId { name: host.name.clone(), incarnation: Incarnation(0) }..=HostId {
-            name: host.name.clone(),
-            incarnation: Incarnation(u64::MAX),
-        };
-        let spoke = self.lines.range(lives).next_back().map(|(host, _)| host.incarnation);
+        let spoke = self.lives(&host.name).next_back().map(|(host, _)| host.incarnation);
         View {
             host: host.clone(),
             record: self.id,

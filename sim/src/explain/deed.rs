@@ -283,7 +283,7 @@ fn newest_grant(world: &World) -> u64 {
 }
 
 /// Whose event it is; none of an arbiter's or an operator's.
-pub(super) fn place_of(world: &World, event: &Event) -> Option<Name> {
+pub(crate) fn place_of(world: &World, event: &Event) -> Option<Name> {
     if let Event::Boot { name, .. } | Event::Overlap { name, .. } = event {
         return Some(name.clone());
     }
@@ -291,7 +291,7 @@ pub(super) fn place_of(world: &World, event: &Event) -> Option<Name> {
 }
 
 /// The process that an event is about, as far as it is there already.
-pub(super) fn who_of(event: &Event) -> Option<Who> {
+pub(crate) fn who_of(event: &Event) -> Option<Who> {
     match event {
         Event::Ask(who)
         | Event::Watch(who)

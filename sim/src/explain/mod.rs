@@ -32,9 +32,12 @@ mod words;
 
 use std::fmt;
 
+pub(crate) use deed::{place_of, who_of};
 use fewest::Searched;
+pub use no_return::no_return;
 use replay::{Budget, Case, Played, play, record};
 use shrink::Shrinker;
+pub(crate) use words::{fault_words, news_of, word_for};
 
 use crate::check::{Property, Violation};
 use crate::scenario::Scenario;
@@ -158,6 +161,11 @@ pub struct Explanation {
     pub replayed_steps: usize,
 }
 
+/// Does something go wrong in this event, or does an operator intervene?
+pub(crate) fn is_fault(world: &World, event: &Event) -> bool {
+    deed::Kind::of(world, event) == deed::Kind::Fault
+}
+
 /// Makes a failure as small as the limits allow.
 #[must_use]
 pub fn explain(failure: &Failure, limits: &Limits) -> Explanation {
@@ -174,9 +182,8 @@ pub fn explain(failure: &Failure, limits: &Limits) -> Explanation {
     let departures = departures::departures(&setup, &played.events);
     let violation = played.violation.unwrap_or_else(|| failure.violation.clone());
     let class = Class::of(property);
-    let no_return = (class == Class::Liveness)
-        .then(|| no_return::no_return(&setup, &played.events, limits))
-        .flatten();
+    let no_return =
+        (class == Class::Liveness).then(|| no_return(&setup, &played.events, limits)).flatten();
     let (scenario, is_verified) = story::tell(&setup, &played.events, &violation, &departures);
     Explanation {
         class,

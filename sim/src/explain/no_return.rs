@@ -19,9 +19,14 @@ enum Reach {
     Unknown,
 }
 
-/// Finds it in a schedule whose end does not converge; none where another order than the calm one
-/// still converges from there, or the limits do not reach.
-pub(super) fn no_return(setup: &Setup, schedule: &[Event], limits: &Limits) -> Option<NoReturn> {
+/// The point of no return of a schedule whose end does not converge: the step after which no
+/// fault-free way leads to convergence. None where another order than the calm one still converges
+/// from the end, or the limits do not reach.
+///
+/// # Panics
+/// If the schedule is not one of this setup.
+#[must_use]
+pub fn no_return(setup: &Setup, schedule: &[Event], limits: &Limits) -> Option<NoReturn> {
     let mut world = World::new(setup.clone());
     let mut worlds = vec![world.clone()];
     for event in schedule {

@@ -3,7 +3,9 @@
 use handover_core::{Hold, Standing, Verdict, View, Work};
 
 use super::deed::Kind;
-use crate::world::{ArbiterIndex, Direction, Event, Step, StepKind, Target, Who, Wire, World};
+use crate::world::{
+    ArbiterIndex, Direction, Event, Process, Step, StepKind, Target, Who, Wire, World,
+};
 
 /// What happens with an event, as a clause: "its offer g1 reaches b".
 pub(super) fn clause(world: &World, event: &Event) -> String {
@@ -264,4 +266,32 @@ fn arbiter(index: ArbiterIndex) -> &'static str {
 fn applied(world: &World, index: ArbiterIndex) -> String {
     let arbiter = world.arbiters().find(|(other, _)| *other == index);
     arbiter.map_or_else(|| "what it has".to_owned(), |(_, it)| it.applied.revision().to_string())
+}
+
+/// What a view tells a process that it does not know, in few words; empty where it is nothing.
+pub(crate) fn news_of(process: &Process, view: &View) -> String {
+    let known = process.host.candidate().view();
+    let knew = known.and_then(|known| known.verdict.as_ref());
+    let verdict = view.verdict.as_ref().filter(|verdict| knew != Some(verdict));
+    let (had, has) = (known.and_then(|known| known.hold_of(&view.host)), view.hold_of(&view.host));
+    if view.gone && !known.is_some_and(|known| known.gone) {
+        return "it is gone".to_owned();
+    }
+    if let Some(verdict) = verdict {
+        let what = if verdict.is_approved() { "approval" } else { "failure" };
+        return format!("{what} under {}", verdict.grant);
+    }
+    match (had, has) {
+        (_, Some(hold)) if had != Some(hold) => holding(had, hold, "").trim_start().to_owned(),
+        (Some(hold), None) => format!("end of {}", hold.grant),
+        (Some(_) | None, Some(_)) | (None, None) => String::new(),
+    }
+}
+
+/// A fault, or the end of one, in words; none of another event.
+pub(crate) fn fault_words(world: &World, event: &Event) -> Option<String> {
+    match Kind::of(world, event) {
+        Kind::Fault | Kind::End => Some(clause(world, event)),
+        Kind::Move | Kind::Wish => None,
+    }
 }

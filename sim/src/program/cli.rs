@@ -162,6 +162,12 @@ pub(super) enum Form {
     Text,
     /// For programs
     Json,
+    /// A sequence diagram for a README
+    Mermaid,
+    /// A space-time diagram: one lane a host, the record and the store, time downwards
+    Svg,
+    /// A page with the diagram and the trace
+    Html,
 }
 
 #[derive(Args, Debug)]

@@ -9,6 +9,7 @@
 
 mod apply;
 mod arbiter;
+mod assembly;
 mod convergence;
 mod driver;
 mod enabled;
@@ -31,6 +32,7 @@ use handover_core::{
 use serde::Serialize;
 
 pub use arbiter::{Arbiter, Store};
+pub(crate) use assembly::{Common, Member};
 pub use convergence::Stuck;
 pub use event::{ArbiterIndex, Direction, Event, Step, StepKind, Target, Who, Wire};
 pub use fact::{Fact, Lost};

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use handover_core::{
     BuildId, Chunk, Effect, ExecutorEffect, Host, Ledger, Name, Phase, Seq, SignOff, View, Work,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A host of the core, and what its driver knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Process {
     /// The place where it lives.
     pub name: Name,
@@ -46,7 +46,7 @@ pub struct Process {
 }
 
 /// Whether a process lives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Life {
     /// It lives.
     Up,
@@ -59,7 +59,7 @@ pub enum Life {
 }
 
 /// A build's process.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RunningBuild {
     /// The chunks that it is to sign off.
     pub plan: BTreeSet<Chunk>,

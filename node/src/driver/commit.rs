@@ -1,0 +1,249 @@
+//! What this node has to say to the record: folded, committed by compare-and-set, and folded again
+//! until it is known (Ar9, Dr1, Dr2, Dr5). No leader and no mailbox: each node folds its own.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_core::future::BoxFuture;
+use handover_core::journal::{CommitAnswer, JournalEntry};
+use handover_core::{Change, HostId, Input, Phase, Record, Refusal, Remark, Revision};
+
+use super::Driver;
+
+/// On whose behalf an input is folded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// The host's present word.
+    Statement(handover_core::Seq),
+    /// Membership's.
+    Gone(HostId),
+    /// An offer that nobody takes.
+    Lapse,
+    /// An operator's.
+    Request(u64),
+    /// What a record that was read has still to settle.
+    Settle,
+}
+
+/// The commit that is under way; there is one at a time.
+pub(super) struct InFlight {
+    change: Arc<Change>,
+    causes: Vec<(Cause, Option<Remark>)>,
+    answer: BoxFuture<'static, CommitAnswer>,
+}
+
+/// A change of which nobody knows whether it is committed.
+pub(super) struct Doubtful {
+    change: Arc<Change>,
+    causes: Vec<(Cause, Option<Remark>)>,
+}
+
+impl Driver {
+    /// When something may be folded, if that is later.
+    pub(super) fn fold_due(&self) -> Option<Duration> {
+        Some(self.fold_at)
+    }
+
+    /// Folds what is to be said, and sends the change off.
+    pub(super) fn fold(&mut self, now: Duration) -> bool {
+        if self.commit.is_some() || now < self.fold_at || self.unreadable.is_some() {
+            return false;
+        }
+        self.note_offer(now);
+        let Some(record) = &self.record else { return false };
+        if record.revision() < self.known {
+            return false;
+        }
+        let Some((cause, input)) = self.next_input(record, now) else { return false };
+        let suspects = self.members.suspects.clone();
+        let folded = match &input {
+            Some(input) => record.fold(input, &suspects),
+            // Settling is only proposed where it changes something.
+            None => record.settle(&suspects).ok_or(Refusal::AlreadyGone),
+        };
+        match folded {
+            Ok(change) => self.send_off(change, cause, input, suspects),
+            Err(refusal) => self.refuse(now, &cause, input, refusal),
+        }
+        true
+    }
+
+    /// What is to be said next: of who has ended first, since his successor speaks only then.
+    fn next_input(&self, record: &Record, now: Duration) -> Option<(Cause, Option<Input>)> {
+        if let Some(host) = self.members.gone_due(record, now) {
+            return Some((Cause::Gone(host.clone()), Some(Input::Gone(host))));
+        }
+        let request = self.shared.read(|machine| {
+            let open = |request: &&crate::machine::Request| {
+                request.answer.is_none() && request.refused_at.is_none_or(|at| at < self.loads)
+            };
+            let mut requests = machine.requests.iter();
+            requests
+                .find(|(_, request)| open(request))
+                .map(|(number, request)| (*number, request.input.clone()))
+        });
+        if let Some((number, input)) = request {
+            return Some((Cause::Request(number), Some(input)));
+        }
+        if let Some((grant, _)) = self.offer.filter(|(_, at)| *at <= now) {
+            return Some((Cause::Lapse, Some(Input::Lapse { grant })));
+        }
+        let statement = self.shared.read(|machine| machine.host().unacknowledged());
+        if let Some(statement) = statement
+            && self.refused != Some((statement.seq, record.revision(), self.loads))
+        {
+            let cause = Cause::Statement(statement.seq);
+            return Some((cause, Some(Input::Statement(statement))));
+        }
+        let unsettled = self.last.is_none() && record.settle(&self.members.suspects).is_some();
+        unsettled.then_some((Cause::Settle, None))
+    }
+
+    /// Dr5: an offer to another that this host would take.
+    fn note_offer(&mut self, now: Duration) {
+        let asks = self.shared.read(|machine| match machine.host().candidate().phase() {
+            Phase::Asking => Some(machine.host().id().clone()),
+            Phase::Idle
+            | Phase::Planning { .. }
+            | Phase::Accepted { .. }
+            | Phase::Building { .. }
+            | Phase::Cancelling { .. }
+            | Phase::Finished { .. }
+            | Phase::StoodDown
+            | Phase::Expelled { .. } => None,
+        });
+        let hold = self.record.as_ref().and_then(Record::hold);
+        let offered = hold
+            .filter(|hold| !hold.is_started())
+            .filter(|hold| asks.as_ref().is_some_and(|host| *host != hold.host));
+        let offered = offered.map(|hold| hold.grant);
+        if self.offer.map(|(grant, _)| grant) != offered {
+            let wait = self.options.offer_patience + self.jitter.below(self.options.spread);
+            self.offer = offered.map(|grant| (grant, now + wait));
+        }
+    }
+
+    fn send_off(
+        &mut self,
+        change: Change,
+        cause: Cause,
+        input: Option<Input>,
+        suspects: BTreeSet<HostId>,
+    ) {
+        tracing::debug!(?cause, expects = %change.expects, revision = %change.revision, "commits");
+        let inputs = input.into_iter().collect();
+        let noted = JournalEntry::Proposed { change: change.clone(), inputs, suspects };
+        self.shared.quietly(|machine| machine.note(noted));
+        let causes = vec![(cause, change.remark.clone())];
+        let change = Arc::new(change);
+        let answer = Arc::clone(&self.store).commit(Arc::clone(&change));
+        self.commit = Some(InFlight { change, causes, answer });
+    }
+
+    /// A refusal counts only on the newest record (Ar9): who is refused makes sure of that.
+    fn refuse(&mut self, now: Duration, cause: &Cause, input: Option<Input>, refusal: Refusal) {
+        let on = self.record.as_ref().map_or(Revision(0), Record::revision);
+        tracing::debug!(?cause, %refusal, %on, "refused");
+        if let Some(input) = input {
+            let noted = JournalEntry::Refused { input, refusal: refusal.clone(), on };
+            self.shared.quietly(|machine| machine.note(noted));
+        }
+        match cause {
+            Cause::Gone(host) => self.members.is_known_gone(host),
+            Cause::Lapse => {
+                let patience = self.options.offer_patience;
+                self.offer = self.offer.map(|(grant, _)| (grant, now + patience));
+            }
+            Cause::Statement(seq) => {
+                let again = self.refused.is_some_and(|(before, at, _)| (before, at) == (*seq, on));
+                if again && refusal.is_alarm() {
+                    tracing::error!(%seq, %refusal, %on, "no correct host says this");
+                }
+                self.refused = Some((*seq, on, self.loads));
+                let wait = self.commit_backoff.next(&mut self.jitter);
+                self.reload_at(now + wait);
+            }
+            Cause::Request(number) => {
+                let loads = self.loads;
+                let counts = self.shared.update(|machine| {
+                    let Some(request) = machine.requests.get_mut(number) else { return true };
+                    let counts = request.refused_at.is_some();
+                    if counts {
+                        request.answer = Some(Err(refusal));
+                    }
+                    request.refused_at = Some(loads);
+                    counts
+                });
+                if !counts {
+                    self.reload_at(now);
+                }
+            }
+            Cause::Settle => {}
+        }
+    }
+
+    pub(super) fn poll_commit(&mut self, context: &mut Context<'_>) -> bool {
+        let Some(commit) = &mut self.commit else { return false };
+        let Poll::Ready(answer) = commit.answer.as_mut().poll(context) else { return false };
+        let InFlight { change, causes, .. } =
+            self.commit.take().expect("it was polled in this step");
+        let now = self.clock.now();
+        let entry = JournalEntry::Answered { revision: change.revision, answer: answer.clone() };
+        self.shared.quietly(|machine| machine.note(entry));
+        match answer {
+            CommitAnswer::Committed => {
+                tracing::debug!(revision = %change.revision, "committed");
+                self.commit_backoff.reset();
+                self.is_committed(causes);
+                self.take_change(&change, now);
+            }
+            CommitAnswer::Conflict { found } => {
+                tracing::debug!(expects = %change.expects, %found, "conflict");
+                if found <= change.expects {
+                    // Not behind, and yet not the same: only the whole tells.
+                    self.reload_at(now);
+                }
+                self.known = self.known.max(found);
+                self.fold_at = now + self.commit_backoff.next(&mut self.jitter);
+            }
+            CommitAnswer::Unknown { why } => {
+                tracing::warn!(revision = %change.revision, %why, "commit unknown");
+                self.doubtful.push(Doubtful { change, causes });
+                self.fold_at = now + self.commit_backoff.next(&mut self.jitter);
+            }
+        }
+        true
+    }
+
+    /// Whoever waits for these inputs is answered.
+    fn is_committed(&mut self, causes: Vec<(Cause, Option<Remark>)>) {
+        for (cause, remark) in causes {
+            let Cause::Request(number) = cause else { continue };
+            self.shared.update(|machine| {
+                if let Some(request) = machine.requests.get_mut(&number) {
+                    request.answer = Some(Ok(remark));
+                }
+            });
+        }
+    }
+
+    /// A change was read: was it one of those that nobody had answered?
+    pub(super) fn settle_doubts(&mut self, read: &Arc<Change>) {
+        let (settled, open): (Vec<_>, Vec<_>) = std::mem::take(&mut self.doubtful)
+            .into_iter()
+            .partition(|doubtful| doubtful.change.revision <= read.revision);
+        self.doubtful = open;
+        for doubtful in settled {
+            if doubtful.change == *read {
+                let revision = read.revision;
+                tracing::info!(%revision, "committed, though the answer was lost");
+                let answer = CommitAnswer::Committed;
+                let entry = JournalEntry::Answered { revision, answer };
+                self.shared.quietly(|machine| machine.note(entry));
+                self.is_committed(doubtful.causes);
+            }
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! The orders of the core, each carried out and acknowledged (Dr3).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use handover_core::{
+    Acknowledgement, Chunk, Effect, EndAction, ExecutorEffect, GrantId, Incarnation, Work,
+};
+use tracing::Instrument;
+
+use super::{Driver, Ended};
+use crate::BuildError;
+use crate::build::Build;
+use crate::erased::Joined;
+use crate::machine::Shutdown;
+use crate::membership::MembershipError;
+
+/// What an order that takes time has come to.
+pub(super) enum Arrival {
+    Acknowledged(Effect, Acknowledgement),
+    Planned(GrantId, Result<BTreeSet<Chunk>, BuildError>),
+    Joined(Incarnation, Result<Joined, MembershipError>),
+    Left(Result<(), String>),
+}
+
+impl Driver {
+    /// Carries out one order. What takes time goes on beside the others; of one build there is
+    /// never more than one under way.
+    pub(super) fn carry_out(&mut self, effect: Effect) {
+        tracing::debug!(?effect, "carries out");
+        match &effect {
+            Effect::MakePlan { grant } => {
+                let grant = *grant;
+                let planned = Arc::clone(&self.builder).plan(self.options.version.clone(), grant);
+                let planned = crate::build::caught(planned);
+                self.arrivals.push(Box::pin(async move { Arrival::Planned(grant, planned.await) }));
+            }
+            Effect::Return { above } => self.join_anew(*above),
+            Effect::Alarm(alarm) => {
+                tracing::error!(?alarm, "somebody else speaks under this identity");
+            }
+            Effect::Executor(order) => self.carry_out_executor(&effect, order),
+        }
+    }
+
+    fn carry_out_executor(&mut self, effect: &Effect, order: &ExecutorEffect) {
+        match order {
+            ExecutorEffect::StoreEntry { .. } => self.write(effect, order),
+            ExecutorEffect::StoreDrain { drain } => {
+                let own = self.shared.read(|machine| match &machine.shutdown {
+                    Shutdown::Drains { own } => own.is_some() && own == drain,
+                    Shutdown::No => false,
+                });
+                if own {
+                    // The drain of a process that ends is over with it.
+                    self.done(effect);
+                } else {
+                    self.write(effect, order);
+                }
+            }
+            ExecutorEffect::StoreArtifacts { work } => self.store_artifacts(effect, work),
+            ExecutorEffect::Start { work } => self.start(effect, work),
+            ExecutorEffect::Stop { work } => {
+                self.done(effect);
+                self.shared.update(|machine| {
+                    if !machine.stop_build(work) {
+                        machine.build_stopped(work);
+                    }
+                });
+            }
+            ExecutorEffect::Wake(_)
+            | ExecutorEffect::Remove { .. }
+            | ExecutorEffect::Release { .. } => self.done(effect),
+            ExecutorEffect::Drained { end, .. } => self.drained(effect, *end),
+        }
+    }
+
+    fn done(&mut self, effect: &Effect) {
+        self.shared.update(|machine| machine.acknowledge(effect, Acknowledgement::Done));
+    }
+
+    /// The wait after a failure is part of the write, so that the core hands it out again later.
+    fn write(&mut self, effect: &Effect, order: &ExecutorEffect) {
+        let effect = effect.clone();
+        let write = Arc::clone(&self.ledger).write(order.clone());
+        let clock = Arc::clone(&self.clock);
+        let wait = self.write_backoff.next(&mut self.jitter);
+        self.arrivals.push(Box::pin(async move {
+            let outcome = write.await;
+            if outcome != Acknowledgement::Done {
+                tracing::warn!(?effect, ?outcome, "the ledger was not written");
+                clock.sleep(wait).await;
+            }
+            Arrival::Acknowledged(effect, outcome)
+        }));
+    }
+
+    fn store_artifacts(&mut self, effect: &Effect, work: &Work) {
+        let effect = effect.clone();
+        let store = Arc::clone(&self.builder).store_artifacts(work.clone());
+        let store = crate::build::caught(store);
+        let clock = Arc::clone(&self.clock);
+        let wait = self.write_backoff.next(&mut self.jitter);
+        self.arrivals.push(Box::pin(async move {
+            let outcome = match store.await {
+                Ok(()) => Acknowledgement::Done,
+                Err(error) => {
+                    tracing::warn!(?effect, %error, "artifacts were not stored");
+                    clock.sleep(wait).await;
+                    Acknowledgement::Failed
+                }
+            };
+            Arrival::Acknowledged(effect, outcome)
+        }));
+    }
+
+    fn start(&mut self, effect: &Effect, work: &Work) {
+        let (host, version) = self.shared.update(|machine| {
+            machine.build_starts(work);
+            machine.acknowledge(effect, Acknowledgement::Done);
+            (machine.host().id().clone(), machine.host().version().clone())
+        });
+        let span = tracing::info_span!("build", %host, %version, %work);
+        let shared = Arc::clone(&self.shared);
+        let build = Build { shared, work: work.clone(), host, version };
+        let build = Arc::clone(&self.builder).build(build);
+        let build = Box::pin(build.instrument(span));
+        match &self.options.spawner {
+            Some(spawn) => spawn(build),
+            None => self.builds.push((work.clone(), build)),
+        }
+    }
+
+    /// Ho4. It is looked at again in the step that ends the process: the host may have been
+    /// undrained, or have spoken, since the order was given.
+    fn drained(&mut self, effect: &Effect, end: EndAction) {
+        if !self.shared.read(|machine| machine.host().is_drained()) {
+            self.shared.update(|machine| machine.acknowledge(effect, Acknowledgement::Failed));
+            return;
+        }
+        match end {
+            EndAction::Nothing => self.done(effect),
+            EndAction::Restart => self.end(Ended::Restart),
+            EndAction::Stop => self.end(Ended::Stop),
+        }
+    }
+
+    fn join_anew(&mut self, above: Incarnation) {
+        let name = self.options.name.clone();
+        let joined = Arc::clone(&self.membership).join_anew(name, above);
+        let clock = Arc::clone(&self.clock);
+        let wait = self.write_backoff.next(&mut self.jitter);
+        self.arrivals.push(Box::pin(async move {
+            let joined = joined.await;
+            if let Err(error) = &joined {
+                tracing::warn!(%error, "no new incarnation");
+                clock.sleep(wait).await;
+            }
+            Arrival::Joined(above, joined)
+        }));
+    }
+
+    pub(super) fn arrived(&mut self, arrival: Arrival) {
+        match arrival {
+            Arrival::Acknowledged(effect, outcome) => {
+                if outcome == Acknowledgement::Done {
+                    self.write_backoff.reset();
+                }
+                self.shared.update(|machine| machine.acknowledge(&effect, outcome));
+            }
+            Arrival::Planned(grant, plan) => {
+                if plan.is_ok() {
+                    self.plan_backoff.reset();
+                }
+                if self.shared.update(|machine| machine.plan_made(grant, plan)) {
+                    let wait = self.plan_backoff.next(&mut self.jitter);
+                    self.ask_again = Some(self.clock.now() + wait);
+                }
+            }
+            Arrival::Joined(above, Ok(joined)) => self.come_back(above, &joined),
+            Arrival::Joined(above, Err(_)) => self.return_failed(above),
+            Arrival::Left(left) => {
+                if let Err(why) = left {
+                    tracing::warn!(%why, "could not leave; its end is seen by other means");
+                }
+                self.done = self.ending.map(Ok);
+            }
+        }
+    }
+
+    fn come_back(&mut self, above: Incarnation, joined: &Joined) {
+        let incarnation = joined.host.incarnation;
+        if !self.shared.update(|machine| machine.come_back(incarnation)) {
+            self.return_failed(above);
+            return;
+        }
+        self.members.joined(joined);
+        self.refused = None;
+        self.publish();
+    }
+
+    fn return_failed(&mut self, above: Incarnation) {
+        let effect = Effect::Return { above };
+        self.shared.update(|machine| machine.acknowledge(&effect, Acknowledgement::Failed));
+    }
+}

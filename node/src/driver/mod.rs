@@ -1,0 +1,379 @@
+//! The driver: one host of the core with all of the I/O around it (Dr1 to Dr5).
+//!
+//! Everything that is under way (a commit, a write, a build) is kept in the driver and not in the
+//! future that `run` returns, so that dropping that loses nothing. One poll is one step: an effect
+//! carried out, an answer taken, a change read. After each it yields.
+
+mod commit;
+mod effects;
+mod feed;
+mod members;
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_core::future::BoxFuture;
+use handover_core::journal::JournalEntry;
+use handover_core::{Change, GrantId, Phase, Record, RecordParts, Revision, Seq, Unreadable, Work};
+
+use crate::backoff::{Backoff, Jitter};
+use crate::erased::{AnyBuilder, AnyClock, AnyLedger, AnyMembership, AnyStore, Joined};
+use crate::machine::{DeadlineWish, Machine, Shutdown};
+use crate::options::Options;
+use crate::shared::Shared;
+use crate::writer::Writer;
+
+use commit::{Doubtful, InFlight};
+use effects::Arrival;
+use feed::Feed;
+use members::Members;
+
+/// Carries a node: to be run as one task, for as long as the process lives.
+#[must_use = "a node does nothing unless its driver runs"]
+pub struct Driver {
+    shared: Arc<Shared<Machine>>,
+    store: Arc<dyn AnyStore>,
+    membership: Arc<dyn AnyMembership>,
+    clock: Arc<dyn AnyClock>,
+    ledger: Arc<dyn AnyLedger>,
+    builder: Arc<dyn AnyBuilder>,
+    options: Options,
+    jitter: Jitter,
+    writer: Option<Writer>,
+
+    /// The record as it is known to be committed.
+    record: Option<Record>,
+    /// The change that made it, where it was read as a change.
+    last: Option<Arc<Change>>,
+    /// How often the whole record was read.
+    loads: u64,
+    feed: Feed,
+    feed_backoff: Backoff,
+    /// Why the record cannot be read at present; nothing is folded meanwhile.
+    unreadable: Option<Unreadable>,
+
+    commit: Option<InFlight>,
+    doubtful: Vec<Doubtful>,
+    commit_backoff: Backoff,
+    /// Not before this is anything folded again.
+    fold_at: Duration,
+    /// The store is known to have come this far: what is older is not worth folding on.
+    known: Revision,
+    /// What was refused last, on which record, so that it is not folded on it again.
+    refused: Option<(Seq, Revision, u64)>,
+
+    members: Members,
+    /// When the present offer was seen first, and when it lapses.
+    offer: Option<(GrantId, Duration)>,
+    /// When the drain's deadline passes.
+    deadline: Option<Duration>,
+    /// When a host that could make no plan asks again.
+    ask_again: Option<Duration>,
+    plan_backoff: Backoff,
+
+    arrivals: Vec<BoxFuture<'static, Arrival>>,
+    write_backoff: Backoff,
+    builds: Vec<(Work, BoxFuture<'static, ()>)>,
+    alarm: Option<(Duration, BoxFuture<'static, ()>)>,
+    ending: Option<Ended>,
+    done: Option<Result<Ended, DriverError>>,
+}
+
+/// Why the driver has ended, in order: the host is drained and all that it had to say is on record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The drain's end action: the process is to be started again.
+    Restart,
+    /// The drain's end action: the process is to end.
+    Stop,
+    /// [`Node::shutdown`](crate::Node::shutdown).
+    Shutdown,
+}
+
+/// Why the driver cannot go on. Its builds have been told to stop.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DriverError {
+    /// The store has lost a part of the record's past: it was restored from a backup. Its grants
+    /// would be given a second time. Start the process again: it then begins with what is there.
+    #[error(
+        "the record was restored to {found}, and {read} had been read: numbers would be given \
+         twice; start the process again, and draw a new id for a record that is restored"
+    )]
+    Restored {
+        /// What had been read.
+        read: Revision,
+        /// What is there.
+        found: Revision,
+    },
+}
+
+/// What a poll came to.
+enum Step {
+    /// Something was done; there may be more.
+    Done,
+    /// Nothing is to be done.
+    Idle,
+}
+
+/// The user's parts.
+pub(crate) struct Surroundings {
+    pub(crate) store: Arc<dyn AnyStore>,
+    pub(crate) membership: Arc<dyn AnyMembership>,
+    pub(crate) clock: Arc<dyn AnyClock>,
+    pub(crate) ledger: Arc<dyn AnyLedger>,
+    pub(crate) builder: Arc<dyn AnyBuilder>,
+}
+
+impl Driver {
+    pub(crate) fn new(
+        shared: Arc<Shared<Machine>>,
+        surroundings: Surroundings,
+        mut options: Options,
+        joined: &Joined,
+        whole: Option<RecordParts>,
+    ) -> Self {
+        let Surroundings { store, membership, clock, ledger, builder } = surroundings;
+        let backoff = || Backoff::new(options.retry_first, options.retry_cap);
+        let now = clock.now();
+        let mut driver = Self {
+            shared,
+            store,
+            membership,
+            ledger,
+            builder,
+            jitter: Jitter::new(options.seed ^ joined.host.incarnation.0.rotate_left(32)),
+            writer: options.journal.take().map(Writer::new),
+            record: None,
+            last: None,
+            loads: 0,
+            feed: Feed::Waiting { at: now, whole: true },
+            feed_backoff: backoff(),
+            unreadable: None,
+            commit: None,
+            doubtful: Vec::new(),
+            commit_backoff: backoff(),
+            fold_at: now,
+            known: Revision(0),
+            refused: None,
+            members: Members::new(backoff(), now, joined),
+            offer: None,
+            deadline: None,
+            ask_again: None,
+            plan_backoff: backoff(),
+            arrivals: Vec::new(),
+            write_backoff: backoff(),
+            builds: Vec::new(),
+            alarm: None,
+            ending: None,
+            done: None,
+            clock,
+            options,
+        };
+        if let Some(whole) = whole {
+            driver.take_whole(whole, None, now);
+        }
+        driver
+    }
+
+    fn write_journal(&mut self) {
+        let Some(writer) = &mut self.writer else { return };
+        for noted in self.shared.quietly(Machine::take_noted) {
+            writer.write(noted);
+        }
+    }
+
+    /// Runs the node until it has ended in order. There is no other way out but an error: a store
+    /// that is away, a lost watch, a failed write are waited for.
+    ///
+    /// Cancel safe: what is under way is kept, and goes on when it is called again. Dropping the
+    /// driver itself ends the node as a crash does.
+    ///
+    /// # Errors
+    /// If the record has lost its past; see [`DriverError`].
+    pub async fn run(&mut self) -> Result<Ended, DriverError> {
+        poll_fn(|context| {
+            if let Some(done) = &self.done {
+                return Poll::Ready(done.clone());
+            }
+            let step = self.step(context);
+            self.write_journal();
+            match (&self.done, step) {
+                (Some(done), _) => Poll::Ready(done.clone()),
+                (None, Step::Done) => {
+                    // It yields, so that others come between two adjacent steps.
+                    context.waker().wake_by_ref();
+                    Poll::Pending
+                }
+                (None, Step::Idle) => Poll::Pending,
+            }
+        })
+        .await
+    }
+
+    /// One step, whatever is first.
+    fn step(&mut self, context: &mut Context<'_>) -> Step {
+        if self.ending.is_some() {
+            return if self.poll_arrivals(context) { Step::Done } else { Step::Idle };
+        }
+        if let Some(effect) = self.shared.quietly(Machine::take_order) {
+            self.carry_out(effect);
+            return Step::Done;
+        }
+        let now = self.clock.now();
+        let stepped = self.poll_arrivals(context)
+            || self.poll_builds(context)
+            || self.poll_commit(context)
+            || self.poll_feed(context, now)
+            || self.poll_members(context, now)
+            || self.look_at_clock(now)
+            || self.look_at_wish(now)
+            || self.fold(now);
+        if stepped {
+            return Step::Done;
+        }
+        if self.arm(context, now) || !self.shared.park_driver(context.waker()) {
+            return Step::Done;
+        }
+        Step::Idle
+    }
+
+    fn poll_arrivals(&mut self, context: &mut Context<'_>) -> bool {
+        let ready = self.arrivals.iter_mut().enumerate().find_map(|(at, arrival)| {
+            match arrival.as_mut().poll(context) {
+                Poll::Ready(arrival) => Some((at, arrival)),
+                Poll::Pending => None,
+            }
+        });
+        let Some((at, arrival)) = ready else { return false };
+        drop(self.arrivals.remove(at));
+        self.arrived(arrival);
+        true
+    }
+
+    fn poll_builds(&mut self, context: &mut Context<'_>) -> bool {
+        let ended =
+            self.builds.iter_mut().position(|(_, build)| build.as_mut().poll(context).is_ready());
+        let Some(ended) = ended else { return false };
+        drop(self.builds.remove(ended));
+        true
+    }
+
+    /// What is due by the clock alone.
+    fn look_at_clock(&mut self, now: Duration) -> bool {
+        let wish = self.shared.read(|machine| machine.deadline);
+        if wish != DeadlineWish::Unchanged {
+            self.shared.quietly(|machine| machine.deadline = DeadlineWish::Unchanged);
+            self.deadline = match wish {
+                DeadlineWish::In(term) => Some(now + term),
+                DeadlineWish::Clear | DeadlineWish::Unchanged => None,
+            };
+            return true;
+        }
+        if self.deadline.is_some_and(|deadline| deadline <= now) {
+            self.deadline = None;
+            self.shared.update(Machine::deadline_passed);
+            return true;
+        }
+        false
+    }
+
+    /// What the node wants, as a level: it asks once it has read the record and is not approved,
+    /// and ends once it is shut down and drained.
+    fn look_at_wish(&mut self, now: Duration) -> bool {
+        let ask_again = self.ask_again.is_some_and(|at| at <= now);
+        if ask_again {
+            self.ask_again = None;
+        }
+        let readable = self.unreadable.is_none() && self.record.is_some();
+        let asks = self.shared.read(|machine| {
+            let host = machine.host();
+            let rests = match host.candidate().phase() {
+                Phase::Idle => true,
+                Phase::StoodDown => ask_again || !host.wants_job(),
+                Phase::Asking
+                | Phase::Planning { .. }
+                | Phase::Accepted { .. }
+                | Phase::Building { .. }
+                | Phase::Cancelling { .. }
+                | Phase::Finished { .. }
+                | Phase::Expelled { .. } => false,
+            };
+            let free = !host.executor().is_draining() && !host.is_queued();
+            machine.wants_job && readable && rests && free && !host.gate().is_open()
+        });
+        if asks {
+            self.shared.update(Machine::ask);
+            return true;
+        }
+        let drained = self.ending.is_none()
+            && self
+                .shared
+                .read(|machine| machine.shutdown != Shutdown::No && machine.host().is_drained());
+        if drained {
+            self.end(Ended::Shutdown);
+        }
+        drained || ask_again
+    }
+
+    /// Sets the one alarm to what is due next; true where that is now.
+    fn arm(&mut self, context: &mut Context<'_>, now: Duration) -> bool {
+        let due = [
+            self.fold_due(),
+            self.feed.due(self.options.rewatch),
+            self.members.due(),
+            self.deadline,
+            self.ask_again,
+            self.offer.map(|(_, at)| at),
+        ];
+        // What is due already waits for something else, else this step had done it.
+        let due = due.into_iter().flatten().filter(|due| *due > now).min();
+        let Some(due) = due else {
+            self.alarm = None;
+            return false;
+        };
+        if self.alarm.as_ref().is_none_or(|(at, _)| *at != due) {
+            self.alarm = Some((due, Arc::clone(&self.clock).sleep(due - now)));
+        }
+        let rang =
+            self.alarm.as_mut().is_some_and(|(_, sleep)| sleep.as_mut().poll(context).is_ready());
+        if rang {
+            self.alarm = None;
+        }
+        rang
+    }
+
+    fn end(&mut self, ended: Ended) {
+        if self.ending.is_some() {
+            return;
+        }
+        self.ending = Some(ended);
+        let host = self.shared.update(|machine| {
+            machine.note(JournalEntry::Ended);
+            machine.end();
+            machine.host().id().clone()
+        });
+        tracing::info!(%host, ?ended, "ends in order");
+        let membership = Arc::clone(&self.membership);
+        self.arrivals.push(Box::pin(async move {
+            Arrival::Left(membership.leave(host).await.map_err(|error| error.why))
+        }));
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.shared.update(|machine| {
+            machine.end();
+            machine.lose_driver();
+        });
+    }
+}
+
+impl std::fmt::Debug for Driver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let host = self.shared.read(|machine| machine.host().id().clone());
+        f.debug_struct("Driver").field("host", &host).finish()
+    }
+}
