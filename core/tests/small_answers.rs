@@ -5,8 +5,8 @@ use handover_core::executor::{
     ExecutorEffect, Ledger, Settings, Stage, SubmitRefusal, Term, Work,
 };
 use handover_core::{
-    AtDeadline, BuildId, Candidate, Drain, DrainId, Effect, Host, HostId, Priority, RecordId,
-    Version,
+    AtDeadline, BuildId, Candidate, Drain, DrainId, DrainRequest, Effect, Host, HostId, Priority,
+    RecordId, Version,
 };
 
 fn executor() -> Executor {
@@ -36,6 +36,16 @@ fn running() -> Executor {
     drive(&mut executor);
     assert_eq!(executor.stage(&x()), Some(Stage::Running));
     executor
+}
+
+fn request(end: EndAction) -> DrainRequest {
+    DrainRequest {
+        reason: "by hand".into(),
+        term: Term::UntilUndrained,
+        end,
+        at_deadline: AtDeadline::Report,
+        since: 0,
+    }
 }
 
 fn drain(id: &str) -> Drain {
@@ -92,6 +102,43 @@ fn a_build_is_in_flight_from_its_admission_to_its_removal() {
     assert!(under_way(Stage::AwaitingStop) && !under_way(Stage::StoringArtifacts));
     let needs_slot = |stage: Stage| stage.needs_slot();
     assert!(!needs_slot(Stage::Waiting { parked: false }) && needs_slot(Stage::Handed));
+}
+
+#[test]
+fn an_attempt_is_counted_with_the_admission_and_given_back_with_an_interruption() {
+    let mut executor = running();
+    assert_eq!(executor.attempts(&x()), 1);
+    let request =
+        DrainRequest { at_deadline: AtDeadline::Interrupt, ..request(EndAction::Nothing) };
+    executor.drain(request).expect("there is none");
+    executor.deadline().expect("there is one");
+    drive(&mut executor);
+    executor.stopped(&x()).expect("it was told to stop");
+    drive(&mut executor);
+    assert_eq!(executor.attempts(&x()), 0);
+}
+
+/// The ends of drains that are said.
+fn ends(executor: &mut Executor) -> Vec<EndAction> {
+    let mut ends = Vec::new();
+    while let Some(effect) = executor.poll_effect() {
+        if let ExecutorEffect::Drained { end, .. } = &effect {
+            ends.push(*end);
+        }
+        executor.acknowledge(&effect, Acknowledgement::Done);
+    }
+    ends
+}
+
+#[test]
+fn the_end_of_a_drain_is_said_once_and_again_when_it_is_strengthened() {
+    let mut executor = executor();
+    executor.drain(request(EndAction::Nothing)).expect("there is none");
+    assert_eq!(ends(&mut executor), [EndAction::Nothing]);
+    executor.drain(request(EndAction::Nothing)).expect_err("it is not stronger");
+    assert_eq!(ends(&mut executor), []);
+    executor.drain(request(EndAction::Stop)).expect("it is stronger");
+    assert_eq!(ends(&mut executor), [EndAction::Stop]);
 }
 
 #[test]

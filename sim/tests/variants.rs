@@ -1,7 +1,7 @@
 //! Each wrong protocol is found by the default swarm, breaks what it names, and nothing else first;
 //! those that the rest of the protocol makes up for break nothing.
 
-use handover_sim::check::Property;
+use handover_sim::check::Property::{self, SingleBuilder, TruthfulIdle};
 use handover_sim::choose::{FaultKind, Outcome, WalkReport};
 use handover_sim::scenario::{self, Ended, Scenario};
 use handover_sim::swarm::{Settings, Strategy, run_seed};
@@ -13,32 +13,78 @@ const SCHEDULES_MAX: u64 = 2_000;
 /// What the default swarm finds of a wrong protocol.
 struct Case {
     name: &'static str,
-    /// The first seed that breaks the property that it names.
-    found_by: u64,
-    /// What a schedule may meet first instead: it does not take the shortest way.
+    /// The seed from which on it is looked for here: what takes hundreds of schedules is not looked
+    /// for from the first one on.
+    from: u64,
+    /// What a schedule may meet before what is named: it does not take the shortest way.
     or: &'static [Property],
 }
 
-const fn case(name: &'static str, found_by: u64) -> Case {
-    Case { name, found_by, or: &[] }
-}
-
-const fn also(name: &'static str, found_by: u64, or: &'static [Property]) -> Case {
-    Case { name, found_by, or }
+const fn case(name: &'static str) -> Case {
+    Case { name, from: 0, or: &[] }
 }
 
 const CASES: &[Case] = &[
-@@CASES@@
+    case("silent-stand-down"),
+    case("silent-on-approval"),
+    case("guarded-report"),
+    case("drain-after-release"),
+    case("always-broken"),
+    // An old word has to be doubled, or left behind, while its host accepts.
+    Case { from: 360, or: &[TruthfulIdle], ..case("no-seq") },
+    case("decide-when-queued"),
+    case("ends-wait-for-a-pass"),
+    case("offer-in-a-later-fold"),
+    case("elect-at-publication"),
+    case("report-not-held"),
+    case("approve-unsigned"),
+    case("approval-before-commit"),
+    // Two words and a view have to cross. The late stand-down mostly comes before the host has
+    // accepted for the second time; then nobody is evicted, and both build.
+    Case { or: &[SingleBuilder], ..case("accept-without-acknowledgement") },
+    case("stay-gone"),
+    // A build has to fail, to be heard, and to be retried, with nobody else of its version.
+    Case { from: 500, ..case("finished-stays-down") },
+    case("stale-word-takes-offer-back"),
+    case("no-grants"),
+    case("no-grants-at-the-offer"),
+    Case { or: &[SingleBuilder], ..case("no-grants-nor-acknowledgement") },
+    case("build-at-the-offer"),
+    // That the build ends by itself while it stops is the shorter schedule, and the rarer one.
+    Case { or: &[SingleBuilder], ..case("abandoned-before-stopped") },
+    Case { or: &[SingleBuilder], ..case("asks-before-stopped") },
+    case("slot-released-at-cancel"),
+    case("ignore-revocation"),
+    case("accepted-waits"),
+    case("reservation-kept"),
+    case("ends-when-idle"),
+    case("word-buries-the-last-life"),
+    case("lapse-to-the-same-host"),
+    case("age-is-death"),
+    case("latest-verdict"),
+    case("offer-to-a-draining-host"),
+    case("free-at-start"),
+    case("drain-forgotten"),
+    case("cut-builds-pay"),
+    case("parked-for-ever"),
+    case("gate-read-before-counted"),
+    case("parked-keeps-its-slot"),
+    case("admitted-before-the-gate"),
+    case("workspace-before-admission"),
+    case("release-before-remove"),
+    case("remove-before-status"),
+    case("status-before-artifacts"),
+    case("deployment-awaits-itself"),
+    // Two processes of one identity may be handed one job before either notices anything.
+    Case { or: &[SingleBuilder], ..case("reused-number-unnoticed") },
 ];
 
-/// Those that the default swarm needs more schedules for, each with the reason.
-const RARE: &[(&str, &str)] = &[
-@@RARE@@
-];
+/// Schedules of each that are tried here, from its first seed on.
+const NEAR: u64 = 100;
 
-/// The first seeds, in which nothing but what is named breaks first. `handover-sim variants --json`
-/// tells the same of many more.
-const SEEDS: u64 = 6;
+/// And at least so many, to see that nothing else breaks first. `handover-sim variants --json` tells
+/// the same of many more.
+const FEW: u64 = 3;
 
 fn settings(protocol: &dyn Protocol) -> Settings {
     let mut settings = Settings::default();
@@ -65,8 +111,8 @@ fn broken_by(report: &WalkReport) -> Option<Property> {
 }
 
 #[test]
-fn each_wrong_protocol_is_found_or_rare_or_masked() {
-    let cases = CASES.iter().map(|case| case.name).chain(RARE.iter().map(|(name, _)| *name));
+fn each_wrong_protocol_is_a_case_or_masked() {
+    let cases = CASES.iter().map(|case| case.name);
     let masked = PROTOCOLS.iter().filter(|protocol| protocol.masked_by().is_some());
     let mut known: Vec<&str> = cases.chain(masked.map(|protocol| protocol.name())).collect();
     let mut names = variants::names();
@@ -79,51 +125,64 @@ fn each_wrong_protocol_is_found_or_rare_or_masked() {
     }
 }
 
-#[test]
-fn the_default_swarm_finds_each_within_its_schedules_and_what_is_written_replays_to_the_same_end() {
-    for case in CASES {
-        assert!(case.found_by < SCHEDULES_MAX, "{}", case.name);
-        let report = walked(case.name, case.found_by);
-        let (name, named) = (case.name, protocol(case.name).breaks());
-        if broken_by(&report) != named {
-            let mut seeds = 0..SCHEDULES_MAX;
-            let first = seeds.find(|seed| broken_by(&walked(name, *seed)) == named);
-            panic!("{name} is found by {first:?}, and not by {}", case.found_by);
+/// The first schedule that breaks it, where nothing breaks but what is named.
+fn hunt(case: &Case) -> Result<WalkReport, String> {
+    let named = protocol(case.name).breaks();
+    let mut first = None;
+    for seed in case.from..(case.from + NEAR).min(SCHEDULES_MAX) {
+        let report = walked(case.name, seed);
+        let broken = broken_by(&report);
+        let known = |broken| Some(broken) == named || case.or.contains(&broken);
+        if !broken.is_none_or(known) {
+            return Err(format!("seed {seed} under {}: {broken:?}", case.name));
         }
-        if protocol(name).needs_reuse() {
-            // Two processes of one identity have one name: a script cannot tell them apart.
-            continue;
+        if broken.is_some() && first.is_none() {
+            first = Some(report);
         }
-        let text = report.scenario().to_string();
-        let parsed = Scenario::parse("walk.scenario", &text, &variants::names());
-        let parsed = parsed.unwrap_or_else(|error| panic!("{error:?} in\n{text}"));
-        let run = scenario::run(&parsed, report.setup.protocol);
-        let Ended::Breaks { violation, .. } = &run.ended else {
-            panic!("{name} holds when its walk is replayed");
-        };
-        // Only the property: a script goes on for fewer steps before it calls it a livelock.
-        assert_eq!(Some(violation.property), named, "{name}");
-        assert!(run.stale.is_empty(), "{:?}", run.stale);
+        if first.is_some() && seed >= case.from + FEW {
+            break;
+        }
     }
+    first.ok_or_else(|| format!("{} is not found from {} on", case.name, case.from))
 }
 
 #[test]
-fn nothing_breaks_first_but_what_is_named() {
+fn the_default_swarm_finds_each_and_what_it_names_and_what_is_written_replays_to_the_same_end() {
+    let mut wrong = Vec::new();
     for case in CASES {
-        let named = protocol(case.name).breaks();
-        for seed in 0..SEEDS {
-            let broken = broken_by(&walked(case.name, seed));
-            let known = |broken| Some(broken) == named || case.or.contains(&broken);
-            assert!(broken.is_none_or(known), "seed {seed} under {}: {broken:?}", case.name);
-            assert!(broken != named || seed >= case.found_by, "{}: {seed}", case.name);
+        match hunt(case) {
+            Ok(report) => wrong.extend(replay(&report).err()),
+            Err(why) => wrong.push(why),
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn replay(report: &WalkReport) -> Result<(), String> {
+    let protocol = report.setup.protocol;
+    if protocol.needs_reuse() {
+        // Two processes of one identity have one name: a script cannot tell them apart.
+        return Ok(());
+    }
+    let text = report.scenario().to_string();
+    let parsed = Scenario::parse("walk.scenario", &text, &variants::names());
+    let parsed = parsed.map_err(|error| format!("{error:?} in\n{text}"))?;
+    let run = scenario::run(&parsed, protocol);
+    let ended = match &run.ended {
+        Ended::Breaks { violation, .. } => Some(violation.property),
+        Ended::Holds => None,
+    };
+    // Only the property: a script goes on for fewer steps before it calls it a livelock.
+    if ended == broken_by(report) && run.stale.is_empty() {
+        return Ok(());
+    }
+    Err(format!("{} ends with {ended:?} when its walk is replayed", protocol.name()))
 }
 
 #[test]
 fn the_right_one_breaks_nothing_and_what_other_rules_make_up_for_neither() {
     for protocol in PROTOCOLS.iter().filter(|protocol| protocol.breaks().is_none()) {
-        for seed in 0..5 * SEEDS {
+        for seed in 0..10 * FEW {
             let broken = broken_by(&walked(protocol.name(), seed));
             let masked_by = protocol.masked_by().unwrap_or("nothing is left out");
             assert_eq!(broken, None, "seed {seed} under {}: {masked_by}", protocol.name());

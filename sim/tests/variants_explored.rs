@@ -44,9 +44,9 @@ fn each_breaks_first_what_it_names_in_the_fewest_steps() {
 }
 
 fn under(name: &str, hosts: &[u8], faults: &[FaultKind]) -> Bounds {
-    let bounds = faults.iter().fold(Bounds::new(hosts), |bounds, kind| {
-        bounds.with(*kind, 1).expect("it has a budget")
-    });
+    let bounds = faults
+        .iter()
+        .fold(Bounds::new(hosts), |bounds, kind| bounds.with(*kind, 1).expect("it has a budget"));
     bounds.under(by_name(name).expect("it is a protocol"))
 }
 
