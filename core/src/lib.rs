@@ -151,7 +151,7 @@ pub use ids::{
     Revision, Seq, Ticket, Version,
 };
 pub use record::{
-    ApplyError, Cancelling, Change, FORMAT, Hold, HoldRow, Input, Line, Record, RecordError,
+    ApplyError, Batch, Cancelling, Change, FORMAT, Hold, HoldRow, Input, Line, Record, RecordError,
     RecordParts, Refusal, Remark, Ruling, Stage, Then, Verdict,
 };
 pub use statement::{Outcome, SignOff, Standing, Statement};

@@ -15,7 +15,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use core::fmt;
 
 pub use change::{ApplyError, Change, HoldRow};
-pub use fold::{Input, Refusal, Remark, Then};
+pub use fold::{Batch, Input, Refusal, Remark, Then};
 pub use parts::{RecordError, RecordParts};
 
 use crate::view::View;
