@@ -17,10 +17,9 @@ use crate::{Changes, StoreError};
 
 /// Where the reading stands.
 pub(super) enum Feed {
-    /// To be begun at this time, by reading the whole or by watching.
+    /// To be begun at this time: by reading the whole, where that is wanted, or by watching.
     Waiting {
         at: Duration,
-        whole: bool,
     },
     /// The whole is read; what had been read when that began.
     Loading {
@@ -39,7 +38,7 @@ impl Feed {
     /// When it does something by itself.
     pub(super) fn due(&self, rewatch: Duration) -> Option<Duration> {
         match self {
-            Self::Waiting { at, .. } => Some(*at),
+            Self::Waiting { at } => Some(*at),
             Self::Loading { .. } | Self::Opening(_) => None,
             Self::Following { heard, .. } => Some(*heard + rewatch),
         }
@@ -54,23 +53,24 @@ enum Heard {
 }
 
 impl Driver {
-    /// Has the whole record read, at this time or as soon as it is read anyway.
+    /// Has the whole record read, at this time or later; the wish stays until that succeeds. A
+    /// reading that is under way began too early to count.
     pub(super) fn reload_at(&mut self, at: Duration) {
-        let (at, whole) = match &self.feed {
-            Feed::Loading { .. } => return,
-            Feed::Waiting { at: before, .. } => (at.max(*before), true),
-            Feed::Opening(_) | Feed::Following { .. } => (at, true),
+        self.wants_whole = true;
+        let at = match &self.feed {
+            Feed::Waiting { at: before } => at.max(*before),
+            Feed::Loading { .. } | Feed::Opening(_) | Feed::Following { .. } => at,
         };
-        self.feed = Feed::Waiting { at, whole };
+        self.feed = Feed::Waiting { at };
     }
 
     pub(super) fn poll_feed(&mut self, context: &mut Context<'_>, now: Duration) -> bool {
         let heard = match &mut self.feed {
-            Feed::Waiting { at, whole } => {
+            Feed::Waiting { at } => {
                 if now < *at {
                     return false;
                 }
-                self.feed = if *whole || self.record.is_none() {
+                self.feed = if self.wants_whole || self.record.is_none() {
                     let read = self.record.as_ref().map(Record::revision);
                     Feed::Loading { whole: Arc::clone(&self.store).load(), read }
                 } else {
@@ -88,7 +88,7 @@ impl Driver {
                 match changes.as_stream().poll_next(context) {
                     Poll::Pending if silent => {
                         // What a watch has skipped is told by nothing but another watch.
-                        self.feed = Feed::Waiting { at: now, whole: false };
+                        self.feed = Feed::Waiting { at: now };
                         return true;
                     }
                     Poll::Pending => Poll::Pending,
@@ -119,23 +119,31 @@ impl Driver {
         true
     }
 
-    /// From before the newest change that was read: it is told again, and must be the same.
+    /// From before the newest change that was read, which is told again and must be the same; and
+    /// from before each change of which nobody knows whether it was committed.
     fn watched_from(&self) -> Revision {
         let read = self.record.as_ref().map_or(Revision(0), Record::revision);
-        self.last.as_ref().map_or(read, |last| last.expects)
+        let read = self.last.as_ref().map_or(read, |last| last.expects);
+        let doubtful = self.doubtful.iter().map(|doubtful| doubtful.change.expects);
+        doubtful.min().map_or(read, |doubtful| doubtful.min(read))
     }
 
     fn lost_feed(&mut self, now: Duration, error: Option<StoreError>) {
         let at = now + self.feed_backoff.next(&mut self.jitter);
-        let whole = match &error {
-            None => false,
+        self.wants_whole |= match &error {
+            None | Some(StoreError::Unavailable { .. }) => false,
             Some(
-                StoreError::Compacted | StoreError::Behind { .. } | StoreError::Corrupt { .. },
+                StoreError::NewerFormat { .. }
+                | StoreError::Compacted
+                | StoreError::Behind { .. }
+                | StoreError::Corrupt { .. },
             ) => true,
-            Some(StoreError::NewerFormat { .. }) => true,
-            Some(StoreError::Unavailable { .. }) => false,
         };
-        self.feed = Feed::Waiting { at, whole };
+        self.feed = Feed::Waiting { at };
+        if error == Some(StoreError::Compacted) {
+            // What became of them nobody will tell any more.
+            self.doubtful.clear();
+        }
         match error {
             None | Some(StoreError::Compacted | StoreError::Behind { .. }) => {
                 tracing::debug!(?error, "watches again");
@@ -202,6 +210,7 @@ impl Driver {
         match Record::from_parts(parts) {
             Ok(record) => {
                 self.loads += 1;
+                self.wants_whole = false;
                 self.shared.quietly(|machine| machine.note(noted));
                 if read.is_none() {
                     tracing::info!(record = %record.id(), revision = %found, "reads the record");
@@ -214,7 +223,7 @@ impl Driver {
                 }
                 self.unreadable = None;
                 self.publish();
-                self.feed = Feed::Waiting { at: now, whole: false };
+                self.feed = Feed::Waiting { at: now };
             }
             Err(RecordError::NewerFormat { found }) => {
                 self.lost_feed(now, Some(StoreError::NewerFormat { found }));
@@ -235,6 +244,7 @@ impl Driver {
         if change.record != record.id() {
             self.reload_at(now);
         } else if change.revision <= read {
+            self.settle_doubts(change);
             // A repeat. The newest is known, and another one under its number is another past.
             let newest = self.last.as_ref().filter(|last| last.revision == change.revision);
             if newest.is_some_and(|last| last != change) {
@@ -243,7 +253,7 @@ impl Driver {
         } else if change.expects > read {
             tracing::debug!(%read, expects = %change.expects, "skipped: watches again");
             let at = now + self.feed_backoff.next(&mut self.jitter);
-            self.feed = Feed::Waiting { at, whole: false };
+            self.feed = Feed::Waiting { at };
         } else {
             self.take_change(change, now);
         }

@@ -51,10 +51,14 @@ pub struct Driver {
     loads: u64,
     feed: Feed,
     feed_backoff: Backoff,
+    /// The whole record is to be read: its changes do not tell.
+    wants_whole: bool,
     /// Why the record cannot be read at present; nothing is folded meanwhile.
     unreadable: Option<Unreadable>,
 
     commit: Option<InFlight>,
+    /// How many changes were sent off.
+    proposals: u64,
     doubtful: Vec<Doubtful>,
     commit_backoff: Backoff,
     /// Not before this is anything folded again.
@@ -148,10 +152,12 @@ impl Driver {
             record: None,
             last: None,
             loads: 0,
-            feed: Feed::Waiting { at: now, whole: true },
+            feed: Feed::Waiting { at: now },
             feed_backoff: backoff(),
+            wants_whole: true,
             unreadable: None,
             commit: None,
+            proposals: 0,
             doubtful: Vec::new(),
             commit_backoff: backoff(),
             fold_at: now,
