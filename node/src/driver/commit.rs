@@ -144,7 +144,11 @@ impl Driver {
         let noted = JournalEntry::Proposed { proposal, change: change.clone(), inputs, suspects };
         self.shared.quietly(|machine| machine.note(noted));
         let change = Arc::new(change);
-        let answer = Arc::clone(&self.store).commit(Arc::clone(&change));
+        let answer = self.within(Arc::clone(&self.store).commit(Arc::clone(&change)));
+        let answer = Box::pin(async move {
+            let late = || CommitAnswer::Unknown { why: "no answer in time".into() };
+            answer.await.unwrap_or_else(late)
+        });
         self.commit = Some(InFlight { proposal, change, causes, answer });
     }
 

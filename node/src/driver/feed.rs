@@ -1,6 +1,7 @@
 //! What the store tells: the whole record once, then its changes, and the whole again only where
 //! the changes are not to be had.
 
+use std::future::Future;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -45,6 +46,16 @@ impl Feed {
     }
 }
 
+/// No answer is an answer too.
+fn in_time<T: 'static>(
+    answer: impl Future<Output = Option<Result<T, StoreError>>> + Send + 'static,
+) -> BoxFuture<'static, Result<T, StoreError>> {
+    Box::pin(async move {
+        let late = || Err(StoreError::Unavailable { why: "no answer in time".to_owned() });
+        answer.await.unwrap_or_else(late)
+    })
+}
+
 /// What was heard.
 enum Heard {
     Whole(Box<Result<RecordParts, StoreError>>, Option<Revision>),
@@ -72,9 +83,11 @@ impl Driver {
                 }
                 self.feed = if self.wants_whole || self.record.is_none() {
                     let read = self.record.as_ref().map(Record::revision);
-                    Feed::Loading { whole: Arc::clone(&self.store).load(), read }
+                    let whole = self.within(Arc::clone(&self.store).load());
+                    Feed::Loading { whole: in_time(whole), read }
                 } else {
-                    Feed::Opening(Arc::clone(&self.store).watch(self.watched_from()))
+                    let watch = Arc::clone(&self.store).watch(self.watched_from());
+                    Feed::Opening(in_time(self.within(watch)))
                 };
                 return true;
             }
@@ -182,6 +195,7 @@ impl Driver {
             let view = record.view_for(machine.host().id(), machine.host().version());
             machine.read_view(view);
         });
+        self.end_grant();
     }
 
     /// The whole was read: at the beginning, or because only it can tell what has happened.

@@ -87,7 +87,10 @@ impl Driver {
         match &mut self.members.watch {
             Watch::Waiting { at } if now < *at => false,
             Watch::Waiting { .. } => {
-                self.members.watch = Watch::Opening(Arc::clone(&self.membership).watch());
+                let opened = self.within(Arc::clone(&self.membership).watch());
+                self.members.watch = Watch::Opening(Box::pin(async move {
+                    opened.await.unwrap_or_else(|| Err(MembershipError::late()))
+                }));
                 true
             }
             Watch::Opening(open) => {
