@@ -125,6 +125,8 @@
 //!
 //! `serde`: everything that stores, watches and journals carry, and the [`journal`]'s own types.
 //! Unknown fields and higher formats are refused, not guessed.
+//!
+//! `marks`: for tests. Each branch that decides something notes that it was taken.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -136,6 +138,7 @@ mod host;
 mod ids;
 #[cfg(feature = "serde")]
 pub mod journal;
+mod mark;
 mod record;
 mod statement;
 mod view;
@@ -150,6 +153,8 @@ pub use ids::{
     BuildId, Chunk, DrainId, GrantId, HostId, Incarnation, Name, Priority, Reason, RecordId,
     Revision, Seq, Ticket, Version,
 };
+#[cfg(feature = "marks")]
+pub use mark::{Mark, Reach};
 pub use record::{
     ApplyError, Batch, Cancelling, Change, FORMAT, Hold, HoldRow, Input, Line, Record, RecordError,
     RecordParts, Refusal, Remark, Ruling, Stage, Then, Verdict,

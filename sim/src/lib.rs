@@ -4,9 +4,12 @@ pub mod check;
 pub mod choose;
 pub mod digest;
 pub mod draw;
+pub mod explain;
 pub mod explore;
+pub mod picture;
 pub mod scenario;
 pub mod suite;
+pub mod swarm;
 pub mod variants;
 pub mod world;
 

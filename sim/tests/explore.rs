@@ -261,6 +261,36 @@ fn each_reduction_leaves_all_verdicts_as_they_are_and_makes_the_space_no_larger(
     }
 }
 
+const ALIKE: &[(&[u8], u8, (u8, u8), &[(Fault, u8)])] = &[
+    (&[0], 1, (0, 0), &[]),
+    (&[0, 0], 1, (0, 0), &[]),
+    (&[0], 1, (0, 0), &[(Fail, 1), (Retry, 1), (Unsigned, 1)]),
+    (&[0], 1, (0, 0), &[(Crash, 1), (Gone, 1)]),
+    (&[0, 0], 1, (0, 0), &[(Crash, 1)]),
+    (&[0, 1], 1, (0, 0), &[(Gone, 1)]),
+    (&[0, 0], 1, (0, 0), &[(Revoke, 1), (Lapse, 1)]),
+    (&[0, 1], 1, (0, 0), &[(Reask, 1), (Arbiter, 1)]),
+    (&[0], 1, (1, 1), &[(Drain, 1), (Undrain, 1)]),
+    (&[0], 1, (0, 1), &[(Crash, 1), (Hang, 1)]),
+    (&[0, 0], 1, (0, 0), &[(Suspect, 1), (Hang, 1), (Cancel, 1)]),
+    (&[0, 0, 0], 1, (0, 0), &[]),
+    (&[0, 0], 1, (0, 0), &[(Drain, 1), (Undrain, 1)]),
+    (&[0], 2, (0, 0), &[(Overlap, 1)]),
+];
+
+#[test]
+fn steps_that_are_worked_out_once_make_the_same_space() {
+    for (hosts, chunks, local_builds, faults) in ALIKE {
+        let (chunks, local_builds) = (*chunks, *local_builds);
+        let shared = Bounds { chunks, local_builds, ..bounds(hosts, faults) };
+        let reductions = Reductions { shared_steps: false, ..shared.reductions };
+        let single = Bounds { reductions, ..shared.clone() };
+        let (shared, single) = (run(&shared), run(&single));
+        assert_eq!(words(&shared), words(&single), "{hosts:?} {faults:?}");
+        assert_eq!(shared.coverage, single.coverage, "{hosts:?} {faults:?}");
+    }
+}
+
 /// The drop of superseded messages relies on how their numbers are compared; here they are not
 /// dropped, and arrive in any order and again.
 #[test]

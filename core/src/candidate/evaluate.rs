@@ -3,6 +3,7 @@
 use alloc::collections::BTreeMap;
 
 use super::{Alarm, Candidate, CandidateEffect, Phase, Wish};
+use crate::mark::mark;
 use crate::{GrantId, Incarnation, Standing, View};
 
 impl Candidate {
@@ -17,11 +18,13 @@ impl Candidate {
             return false;
         }
         if let Some(seen) = view.acknowledged.filter(|seen| *seen > self.seq) {
+            mark!(St3ForeignWord);
             let alarm = Alarm::ForeignWord { seen, own: self.seq };
             self.effects.push_back(CandidateEffect::Alarm(alarm));
             return self.expel();
         }
         if view.gone {
+            mark!(Ca0Gone);
             return self.expel();
         }
         match self.phase {
@@ -41,6 +44,7 @@ impl Candidate {
     fn evaluate_asking(&mut self, planning: Option<GrantId>) -> bool {
         let view = self.view.as_ref().expect("evaluated on a view");
         if view.is_approved() {
+            mark!(Ca2Approved);
             self.say_stood_down();
             return true;
         }
@@ -53,10 +57,14 @@ impl Candidate {
         }
         match offer {
             Some(grant) => {
+                mark!(Ca2Offered);
                 self.phase = Phase::Planning { grant };
                 self.effects.push_back(CandidateEffect::MakePlan { grant });
             }
-            None => self.phase = Phase::Asking,
+            None => {
+                mark!(Ca2OfferGone);
+                self.phase = Phase::Asking;
+            }
         }
         true
     }
@@ -65,18 +73,29 @@ impl Candidate {
     fn evaluate_accepted(&mut self, grant: GrantId) -> bool {
         let view = self.view.as_ref().expect("evaluated on a view");
         if view.is_approved() {
+            mark!(Ca3Approved);
             self.say_stood_down();
             return true;
         }
         match view.hold_of(&self.host).filter(|hold| hold.grant == grant) {
-            Some(hold) if hold.is_cancelling() => self.say_asking(),
+            Some(hold) if hold.is_cancelling() => {
+                mark!(Ca3Cancelling);
+                self.say_asking();
+            }
             Some(hold) if hold.is_started() => {
+                mark!(Ca3Started);
                 self.say(Standing::Building { grant, signed_off: BTreeMap::new() });
                 self.phase = Phase::Building { grant };
                 self.effects.push_back(CandidateEffect::StartBuild { grant });
             }
-            Some(_) => return false,
-            None => self.say_asking(),
+            Some(_) => {
+                mark!(Ca3Waits);
+                return false;
+            }
+            None => {
+                mark!(Ca3Withdrawn);
+                self.say_asking();
+            }
         }
         true
     }
@@ -88,6 +107,7 @@ impl Candidate {
         if hold.is_some_and(|hold| !hold.is_cancelling()) {
             return false;
         }
+        mark!(Ca4Cancels);
         self.cancel(grant);
         true
     }
@@ -95,12 +115,15 @@ impl Candidate {
     /// Ca5: a report is held until it is acknowledged, else it could be overtaken and lost.
     fn evaluate_finished(&mut self) -> bool {
         if !self.is_acknowledged() {
+            mark!(Ca5Holds);
             return false;
         }
         let approved = self.view.as_ref().is_some_and(View::is_approved);
         if approved || self.wish == Wish::StandDown {
+            mark!(Ca5StandsDown);
             self.say_stood_down();
         } else {
+            mark!(Ca5AsksAgain);
             self.say_asking();
         }
         true
@@ -116,6 +139,7 @@ impl Candidate {
         match self.phase {
             Phase::Expelled { .. } => return false,
             Phase::Building { grant } => {
+                mark!(Ca0StopsFirst);
                 self.effects.push_back(CandidateEffect::CancelBuild { grant });
             }
             Phase::Idle

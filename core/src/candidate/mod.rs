@@ -10,6 +10,7 @@ mod phase;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 pub use phase::{Alarm, CandidateEffect, CandidateRefusal, Phase, Wish};
 
+use crate::mark::mark;
 use crate::record::{FORMAT, Ruling};
 use crate::{
     Chunk, Gate, GrantId, HostId, Incarnation, Outcome, Priority, RecordId, Revision, Seq, SignOff,
@@ -78,6 +79,7 @@ impl Candidate {
         self.wish = Wish::Job;
         match self.phase {
             Phase::Idle | Phase::StoodDown => {
+                mark!(Ca1Asks);
                 self.say_asking();
                 self.evaluate();
             }
@@ -87,7 +89,9 @@ impl Candidate {
             | Phase::Building { .. }
             | Phase::Cancelling { .. }
             | Phase::Finished { .. }
-            | Phase::Expelled { .. } => {}
+            | Phase::Expelled { .. } => {
+                mark!(Ca1AsksAlready);
+            }
         }
     }
 
@@ -104,20 +108,29 @@ impl Candidate {
         self.wish = Wish::StandDown;
         match self.phase {
             Phase::Idle | Phase::Asking | Phase::Planning { .. } | Phase::Accepted { .. } => {
+                mark!(Ca6StandsDown);
                 self.say_stood_down();
             }
-            Phase::Building { grant } => self.cancel(grant),
+            Phase::Building { grant } => {
+                mark!(Ca6StopsFirst);
+                self.cancel(grant);
+            }
             Phase::Cancelling { .. }
             | Phase::Finished { .. }
             | Phase::StoodDown
-            | Phase::Expelled { .. } => {}
+            | Phase::Expelled { .. } => {
+                mark!(Ca6Noted);
+            }
         }
     }
 
     /// Ca6, Ho3: the same wish, but what runs may end.
     pub fn stand_down_after(&mut self) {
         match self.phase {
-            Phase::Building { .. } => self.wish = Wish::StandDown,
+            Phase::Building { .. } => {
+                mark!(Ca6After);
+                self.wish = Wish::StandDown;
+            }
             Phase::Idle
             | Phase::Asking
             | Phase::Planning { .. }
@@ -155,9 +168,11 @@ impl Candidate {
     /// read again.
     pub fn handle_view(&mut self, view: View) -> Result<(), CandidateRefusal> {
         if view.host != self.host {
+            mark!(Ar9NotMine);
             return Err(CandidateRefusal::NotMine);
         }
         if view.format > FORMAT {
+            mark!(Ar9NewerFormat);
             self.unreadable = Some(Unreadable::NewerFormat { found: view.format });
             return Err(CandidateRefusal::NewerFormat { found: view.format });
         }
@@ -165,6 +180,7 @@ impl Candidate {
             return Err(CandidateRefusal::Replaced);
         }
         if self.record.is_some_and(|record| record != view.record) {
+            mark!(Ar9OtherRecord);
             self.replaced = true;
             self.unreadable = Some(Unreadable::OtherRecord { found: view.record });
             self.approved = false;
@@ -180,6 +196,7 @@ impl Candidate {
             *read > view.revision || (*read == view.revision && self.view.is_some())
         };
         if let Some(held) = self.read.filter(old) {
+            mark!(Ar9OldView);
             return Err(CandidateRefusal::OldView { held });
         }
         self.record = Some(view.record);
@@ -233,7 +250,10 @@ impl Candidate {
         }
         self.signed_off.insert(chunk, sign_off);
         if self.phase == (Phase::Building { grant }) {
+            mark!(Ca4SignedOff);
             self.say(Standing::Building { grant, signed_off: self.signed_off.clone() });
+        } else {
+            mark!(Ca4SignedOffInSilence);
         }
         Ok(())
     }
@@ -253,10 +273,12 @@ impl Candidate {
         }
         let signed_off = core::mem::take(&mut self.signed_off);
         if let Phase::Expelled { .. } = self.phase {
+            mark!(Ca0Stopped);
             self.phase = Phase::Expelled { running: None };
             self.order_return();
             return Ok(());
         }
+        mark!(Ca4Reports);
         self.say(Standing::Finished { grant, outcome, signed_off });
         self.phase = Phase::Finished { grant };
         self.evaluate();
@@ -276,6 +298,7 @@ impl Candidate {
         if incarnation <= above {
             return Err(CandidateRefusal::IncarnationReused { above });
         }
+        mark!(Ca7ComesBack);
         let host = HostId { name: self.host.name.clone(), incarnation };
         let mut next = Self::new(host, self.version.clone(), self.priority);
         if !self.replaced {

@@ -30,6 +30,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::ids::{BuildId, Version};
+use crate::mark::mark;
 
 /// The slots of one host, who has them, who waits for them, and the drain.
 ///
@@ -79,11 +80,13 @@ impl Executor {
     ) -> Result<(), SubmitRefusal> {
         let work = Work::Local(build);
         if self.knows(&work) {
+            mark!(Ex6Known);
             return Err(SubmitRefusal::Known);
         }
         if let Some(parent) = &parent
             && !self.lends_slot(parent)
         {
+            mark!(Ex6NoParent);
             return Err(SubmitRefusal::ParentNotInFlight);
         }
         let place = self.state.ledger.take_place();
@@ -118,10 +121,13 @@ impl Executor {
         let drain = if let Some(active) = &self.state.drain {
             let mut stronger = active.clone();
             if !stronger.strengthen(&request) {
+                mark!(Ex7Refused);
                 return Err(DrainRefusal { active: Box::new(stronger) });
             }
+            mark!(Ex7Strengthened);
             stronger
         } else {
+            mark!(Ex7Declared);
             let number = self.state.ledger.take_drain_number();
             Drain::declare(number, self.state.version.clone(), None, &request)
         };
@@ -136,12 +142,14 @@ impl Executor {
     /// No drain is in force.
     pub fn undrain(&mut self) -> Result<(), NotDraining> {
         if self.state.drain.is_none() {
+            mark!(Ex7NotDraining);
             return Err(NotDraining);
         }
         self.state.clear_drain();
         self.state.drain_due = true;
         for task in self.state.tasks.values_mut() {
             if task.stage == (Stage::Waiting { parked: true }) {
+                mark!(Ex4Woken);
                 task.enter(Stage::Waiting { parked: false });
             }
         }
@@ -161,9 +169,17 @@ impl Executor {
     pub fn deadline(&mut self) -> Result<AtDeadline, NotDraining> {
         let outcome = self.state.drain.as_ref().ok_or(NotDraining)?.at_deadline;
         match outcome {
-            AtDeadline::Interrupt => self.interrupt()?,
-            AtDeadline::Undrain => self.undrain()?,
-            AtDeadline::Report => {}
+            AtDeadline::Interrupt => {
+                mark!(Ex7Interrupts);
+                self.interrupt()?;
+            }
+            AtDeadline::Undrain => {
+                mark!(Ex7Undrains);
+                self.undrain()?;
+            }
+            AtDeadline::Report => {
+                mark!(Ex7Reports);
+            }
         }
         Ok(outcome)
     }
@@ -209,8 +225,10 @@ impl Executor {
     fn cancel_work(&mut self, work: &Work) -> Result<(), CancelRefusal> {
         let Some(task) = self.state.tasks.get(work) else {
             return Err(if self.state.ledger.entries.contains_key(work) {
+                mark!(Ex1Ended);
                 CancelRefusal::Ended
             } else {
+                mark!(Ex1NotKnown);
                 CancelRefusal::NotKnown
             });
         };
@@ -218,6 +236,7 @@ impl Executor {
             return Err(CancelRefusal::Ended);
         }
         if task.cut == Some(Cut::Cancelled) {
+            mark!(Ex1Cancelling);
             return Err(CancelRefusal::Cancelling);
         }
         let mut next = vec![work.clone()];

@@ -8,6 +8,7 @@ use super::{
     ExecutorEffect, Progress, Stage, Task, Waiter, Work,
 };
 use crate::ids::BuildId;
+use crate::mark::mark;
 
 impl Executor {
     /// The next step for the driver, `None` when there is none until the next call of another kind.
@@ -53,6 +54,7 @@ impl Executor {
         let progress = match outcome {
             Acknowledgement::Done => self.done(effect),
             Acknowledgement::Failed | Acknowledgement::Unknown => {
+                mark!(Dr3Again);
                 self.again(effect);
                 None
             }
@@ -233,10 +235,12 @@ impl Executor {
                 None
             }
             ExecutorEffect::StoreArtifacts { work } => {
+                mark!(Ex3Artifacts);
                 self.task_mut(work).enter(Stage::Recording);
                 None
             }
             ExecutorEffect::Remove { work } => {
+                mark!(Ex3Removed);
                 self.task_mut(work).enter(Stage::Releasing);
                 None
             }
@@ -245,6 +249,7 @@ impl Executor {
                 None
             }
             ExecutorEffect::Drained { .. } => {
+                mark!(Ex3Drained);
                 self.state.announced = Announced::Done;
                 None
             }
@@ -257,6 +262,7 @@ impl Executor {
             return None;
         };
         if self.is_draining() {
+            mark!(Ex4CandidateParked);
             self.state.free += 1;
             self.state.candidate = CandidateWait::Waiting { place, parked: true };
             return None;
@@ -273,10 +279,15 @@ impl Executor {
         let version = self.state.version.clone();
         let task = self.task_mut(work);
         if closed && task.own_slot {
+            mark!(Ex4Parked);
             task.own_slot = false;
             task.enter(Stage::Waiting { parked: true });
             self.state.free += 1;
         } else {
+            if closed {
+                mark!(Ex6Passes);
+            }
+            mark!(Ex4Counted);
             task.admit(&version);
         }
     }
@@ -295,6 +306,7 @@ impl Executor {
                 None
             }
             Stage::Recording => {
+                mark!(Ex3Recorded);
                 let ended = task.entry.state.is_terminal();
                 let declares =
                     task.entry.state == BuildState::Succeeded && task.entry.drains.is_some();
@@ -334,6 +346,7 @@ impl Executor {
         // Made anew: an operator may have drained or undrained while the write was out, and then
         // the drain in force is due to be written in any case.
         let drain = self.declaration(number, &build);
+        mark!(Ex3Declared);
         self.state.enforce(drain);
         let task = self.task_mut(&work);
         task.entry.drains = None;
@@ -342,6 +355,7 @@ impl Executor {
 
     fn released(&mut self, work: &Work) {
         let task = self.task_mut(work);
+        mark!(Ex3Released);
         let had_slot = core::mem::take(&mut task.own_slot);
         if task.entry.state != BuildState::Pending {
             self.state.tasks.remove(work);
@@ -349,6 +363,7 @@ impl Executor {
             task.entry.state = BuildState::Cancelled;
             task.enter(Stage::Retiring);
         } else {
+            mark!(Ex1Interrupted);
             task.cut = None;
             task.begun = false;
             task.enter(Stage::Waiting { parked: false });

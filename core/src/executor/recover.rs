@@ -8,6 +8,7 @@ use super::{
     Term, Work,
 };
 use crate::ids::{BuildId, Version};
+use crate::mark::mark;
 
 impl Executor {
     /// Goes on from the book after a crash or a restart. A standing rule, not an event: the writes
@@ -64,8 +65,10 @@ impl ExecutorParts {
             return;
         };
         if lasts(drain.term, &drain.version, &self.version) {
+            mark!(Ex7Lasts);
             self.enforce(drain);
         } else {
+            mark!(Ex7Over);
             self.drain_due = true;
         }
     }
@@ -75,19 +78,27 @@ impl ExecutorParts {
             self.ledger.entries.iter().map(|(work, entry)| (work.clone(), entry.clone())).collect();
         for (work, mut entry) in rows {
             let stage = match (&entry.state, &work) {
-                (BuildState::Pending, Work::Local(_)) => Stage::Waiting { parked: false },
+                (BuildState::Pending, Work::Local(_)) => {
+                    mark!(Ex5Pending);
+                    Stage::Waiting { parked: false }
+                }
                 (BuildState::Admitted, Work::Local(_)) => {
+                    mark!(Ex5Requeued);
                     entry.state = BuildState::Pending;
                     entry.attempts = entry.attempts.saturating_sub(1);
                     Stage::Enqueuing
                 }
-                (BuildState::Pending | BuildState::Admitted, Work::Granted(_)) => Stage::Retiring,
+                (BuildState::Pending | BuildState::Admitted, Work::Granted(_)) => {
+                    mark!(Ex5Dropped);
+                    Stage::Retiring
+                }
                 (BuildState::Succeeded, Work::Local(build)) if entry.drains.is_some() => {
                     self.recover_declaration(build, &entry);
                     entry.drains = None;
                     Stage::Retiring
                 }
                 (BuildState::Succeeded | BuildState::Failed(_) | BuildState::Cancelled, _) => {
+                    mark!(Ex5Ended);
                     continue;
                 }
             };
@@ -102,8 +113,10 @@ impl ExecutorParts {
         let version = entry.admitted_by.as_ref();
         let lasts = version.is_some_and(|version| lasts(request.term, version, &self.version));
         if self.settings.pinned() || !lasts {
+            mark!(Ex7NotOwed);
             return;
         }
+        mark!(Ex7Owed);
         let drain = if let Some(active) = &self.drain {
             let mut joined = active.clone();
             joined.strengthen(request);

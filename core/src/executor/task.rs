@@ -2,6 +2,7 @@
 
 use super::{BuildState, Entry, ExecutorEffect, Waiter, Work};
 use crate::ids::Version;
+use crate::mark::mark;
 
 /// Where unfinished work stands. In the order of a build's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -147,12 +148,16 @@ impl Task {
         }
         match self.stage {
             Stage::Enqueuing | Stage::Waiting { .. } | Stage::Handed => {
+                mark!(Ex1CancelledPending);
                 self.entry.state = BuildState::Cancelled;
                 self.enter(Stage::Retiring);
             }
             Stage::Admitting => self.end_cut(work),
             Stage::Starting if !self.begun => self.end_cut(work),
-            Stage::Starting | Stage::Running => self.enter(Stage::Stopping),
+            Stage::Starting | Stage::Running => {
+                mark!(Ex1CancelledUnderWay);
+                self.enter(Stage::Stopping);
+            }
             Stage::Stopping
             | Stage::AwaitingStop
             | Stage::StoringArtifacts

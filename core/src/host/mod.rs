@@ -9,6 +9,7 @@ use crate::executor::{
     Acknowledgement, AtDeadline, CancelRefusal, Drain, DrainRefusal, DrainRequest, End, Executor,
     ExecutorEffect, NotDraining, NotRunning, Progress, ReserveRefusal, SubmitRefusal, Work,
 };
+use crate::mark::mark;
 use crate::{
     BuildId, Chunk, Gate, GrantId, HostId, Incarnation, Outcome, Seq, SignOff, Statement,
     Unreadable, Version, View,
@@ -239,9 +240,15 @@ impl Host {
         }
         self.plan = None;
         match self.executor.reserve() {
-            Ok(()) | Err(ReserveRefusal::Already) => self.candidate.handle_plan(grant, plan)?,
+            Ok(()) | Err(ReserveRefusal::Already) => {
+                mark!(Ho1Reserved);
+                self.candidate.handle_plan(grant, plan)?;
+            }
             Err(ReserveRefusal::Full) => self.wait_for_slot(),
-            Err(ReserveRefusal::Closed) => self.candidate.stand_down(),
+            Err(ReserveRefusal::Closed) => {
+                mark!(Ho1Closed);
+                self.candidate.stand_down();
+            }
         }
         self.reconcile();
         Ok(())
@@ -367,6 +374,7 @@ impl Host {
         if self.is_drained()
             && let Some(effect) = self.drained.take()
         {
+            mark!(Ho4Drained);
             return Some(Effect::Executor(effect));
         }
         Order::poll(&mut self.comeback).map(|above| Effect::Return { above })

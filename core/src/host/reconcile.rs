@@ -3,6 +3,7 @@
 use super::{Host, Order};
 use crate::candidate::{CandidateEffect, Phase, Wish};
 use crate::executor::{StartRefusal, Work};
+use crate::mark::mark;
 use crate::{GrantId, Outcome};
 
 impl Host {
@@ -37,6 +38,7 @@ impl Host {
     fn start(&mut self, grant: GrantId) {
         if let Err(refusal) = self.executor.start_reserved(grant) {
             if refusal == StartRefusal::Closed {
+                mark!(Ho2Closed);
                 self.candidate.stand_down_after();
             }
             let never_begun = self.candidate.handle_build_end(grant, Outcome::Abandoned);
@@ -52,10 +54,12 @@ impl Host {
         }
         self.told_of_drain = draining;
         if draining {
+            mark!(Ho3Told);
             if self.candidate.phase() != Phase::Idle {
                 self.candidate.stand_down_after();
             }
         } else if self.wanted && !self.candidate.gate().is_open() {
+            mark!(Ho3AsksAgain);
             self.candidate.ask();
         }
         true
@@ -104,8 +108,9 @@ impl Host {
         if !planned {
             self.plan = None;
         }
-        if !needed {
-            changed |= self.executor.release_reservation();
+        if !needed && self.executor.release_reservation() {
+            mark!(Ho5Released);
+            changed = true;
         }
         if !(needed && asking) {
             self.reserved_for = None;
@@ -129,6 +134,7 @@ impl Host {
 
     /// Ho1: declines, and stands in the queue like a build.
     pub(super) fn wait_for_slot(&mut self) {
+        mark!(Ho1Declined);
         self.candidate.decline();
         self.queued = true;
         self.plan = None;
@@ -137,6 +143,7 @@ impl Host {
 
     /// Ho1: its turn has come, and a slot is reserved: it asks in the same step.
     pub(super) fn take_turn(&mut self) {
+        mark!(Ho1Turn);
         self.queued = false;
         self.candidate.ask();
         self.reserved_for = Some(self.candidate.seq());

@@ -7,6 +7,7 @@ use alloc::format;
 use super::change::{Change, HoldRow};
 use super::election::Place;
 use super::{FORMAT, Hold, Line, Record, Remark, Ruling, Stage, Then, Verdict};
+use crate::mark::mark;
 use crate::{
     Chunk, GrantId, HostId, Incarnation, Name, Outcome, Reason, SignOff, Standing, Ticket, Version,
 };
@@ -137,11 +138,13 @@ impl<'a> Draft<'a> {
         };
         let mut hold = hold.clone();
         let Some(line) = self.line(&hold.host) else {
+            mark!(Ar7HostGone);
             self.take_back(&hold);
             return true;
         };
         match (line.standing.clone(), hold.is_started()) {
             (Standing::Accepted { grant, plan }, false) if grant == hold.grant => {
+                mark!(Ar7Accepted);
                 hold.stage = Stage::Started { plan };
                 self.set_hold(Some(hold));
                 true
@@ -149,6 +152,7 @@ impl<'a> Draft<'a> {
             (Standing::Building { grant, signed_off }, true) if grant == hold.grant => {
                 let changed = hold.merge(&signed_off);
                 if changed {
+                    mark!(Ar7Merged);
                     self.set_hold(Some(hold));
                 }
                 changed
@@ -158,17 +162,32 @@ impl<'a> Draft<'a> {
                 self.conclude(&hold, &outcome);
                 true
             }
-            (Standing::StoodDown, _) | (Standing::Asking { .. }, true) => {
+            (Standing::StoodDown, false) => {
+                mark!(Ar7OfferGivenBack);
                 self.take_back(&hold);
                 true
             }
-            // An offer that has not been seen, an old acceptance, or an acceptance that has been
-            // folded; the rest is refused on its way in.
+            (Standing::StoodDown, true) => {
+                mark!(Ar7StoodDown);
+                self.take_back(&hold);
+                true
+            }
+            (Standing::Asking { .. }, true) => {
+                mark!(Ar7AsksAgain);
+                self.take_back(&hold);
+                true
+            }
+            (Standing::Asking { .. }, false) => {
+                mark!(Ar7NotSeen);
+                false
+            }
+            (Standing::Accepted { .. }, false) => {
+                mark!(Ar7OldAcceptance);
+                false
+            }
+            // An acceptance that has been folded; the rest is refused on its way in.
             (
-                Standing::Asking { .. }
-                | Standing::Accepted { .. }
-                | Standing::Building { .. }
-                | Standing::Finished { .. },
+                Standing::Accepted { .. } | Standing::Building { .. } | Standing::Finished { .. },
                 _,
             ) => false,
         }
@@ -178,11 +197,23 @@ impl<'a> Draft<'a> {
     fn conclude(&mut self, hold: &Hold, outcome: &Outcome) {
         let missing = hold.missing();
         let ruling = match (outcome, &hold.cancelling, missing) {
-            (Outcome::Clean, _, None) => Some(Ruling::Approved),
+            (Outcome::Clean, _, None) => {
+                mark!(Ar7Approved);
+                Some(Ruling::Approved)
+            }
             (_, Some(_), _) => hold.blocking_reason().map(Ruling::Failed),
-            (Outcome::Clean, None, Some(missing)) => Some(Ruling::Failed(missing)),
-            (Outcome::Failed(reason), None, _) => Some(Ruling::Failed(reason.clone())),
-            (Outcome::Abandoned, None, _) => None,
+            (Outcome::Clean, None, Some(missing)) => {
+                mark!(Ar7Missing);
+                Some(Ruling::Failed(missing))
+            }
+            (Outcome::Failed(reason), None, _) => {
+                mark!(Ar7Failed);
+                Some(Ruling::Failed(reason.clone()))
+            }
+            (Outcome::Abandoned, None, _) => {
+                mark!(Ar7Abandoned);
+                None
+            }
         };
         if let Some(ruling) = ruling {
             self.rule(hold, ruling);
@@ -193,6 +224,7 @@ impl<'a> Draft<'a> {
     /// Sets a verdict; an approval is never overwritten.
     fn rule(&mut self, hold: &Hold, ruling: Ruling) {
         if self.verdict(&hold.version).is_some_and(Verdict::is_approved) {
+            mark!(Ar7ApprovalStands);
             return;
         }
         let verdict = Verdict {
@@ -207,6 +239,7 @@ impl<'a> Draft<'a> {
     /// Ar8: offers the job to the next asker.
     fn elect(&mut self, suspects: &BTreeSet<HostId>) -> bool {
         let Some(host) = self.next_asker(suspects) else {
+            mark!(Ar8Nobody);
             return false;
         };
         let version = self.line(&host).expect("an asker has a line").version.clone();
@@ -223,9 +256,18 @@ impl<'a> Draft<'a> {
                 Place::Fresh { .. } if suspects.contains(host) => {
                     suspect = suspect.or(Some(host));
                 }
-                Place::Fresh { .. } => return Some(host.clone()),
-                Place::PassedOver { .. } => return Some(suspect.unwrap_or(host).clone()),
+                Place::Fresh { .. } => {
+                    mark!(Ar8Elected);
+                    return Some(host.clone());
+                }
+                Place::PassedOver { .. } => {
+                    mark!(Ar8PassedOver);
+                    return Some(suspect.unwrap_or(host).clone());
+                }
             }
+        }
+        if suspect.is_some() {
+            mark!(Ar8Suspect);
         }
         suspect.cloned()
     }
@@ -279,8 +321,14 @@ impl Hold {
     fn blocking_reason(&self) -> Option<Reason> {
         let cancelling = self.cancelling.as_ref()?;
         match cancelling.then {
-            Then::Again => None,
-            Then::Block => Some(Reason::new(format!("cancelled: {}", cancelling.reason))),
+            Then::Again => {
+                mark!(Ar5Again);
+                None
+            }
+            Then::Block => {
+                mark!(Ar5Blocks);
+                Some(Reason::new(format!("cancelled: {}", cancelling.reason)))
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ use core::fmt;
 
 use super::draft::Draft;
 use super::{Cancelling, Change, Hold, Line, Record, Stage, Verdict};
+use crate::mark::mark;
 use crate::{Chunk, GrantId, HostId, Reason, Seq, Standing, Statement, Version};
 
 /// What an arbiter can be told.
@@ -248,18 +249,22 @@ impl Draft<'_> {
     fn fold_statement(&mut self, statement: &Statement) -> Result<Option<Remark>, Refusal> {
         let Statement { host, version, seq, standing } = statement;
         if self.is_gone(host) {
+            mark!(Ar1Gone);
             return Err(Refusal::Gone);
         }
         let line = self.line(host);
         if let Some(line) = line {
             if *seq <= line.seq {
+                mark!(Ar1Outdated);
                 return Err(Refusal::Outdated { seen: line.seq });
             }
             if *version != line.version {
+                mark!(Ar1VersionChanged);
                 return Err(Refusal::VersionChanged { known: line.version.clone() });
             }
         }
         if self.hold().is_some_and(|hold| hold.host == *host && hold.contradicts(standing)) {
+            mark!(Ar1Impossible);
             return Err(Refusal::Impossible);
         }
         let before = line.map(|line| (line.ticket, line.asks()));
@@ -272,8 +277,15 @@ impl Draft<'_> {
         };
         let ticket = match before {
             // Who goes on asking keeps its place, and who does not ask needs no new one.
-            Some((ticket, asked)) if asked || !asks => ticket,
-            Some(_) | None => self.take_ticket(),
+            Some((ticket, true)) if asks => {
+                mark!(Ar1KeptTicket);
+                ticket
+            }
+            Some((ticket, _)) if !asks => ticket,
+            Some(_) | None => {
+                mark!(Ar1NewTicket);
+                self.take_ticket()
+            }
         };
         let line = Line {
             version: version.clone(),
@@ -289,9 +301,11 @@ impl Draft<'_> {
     fn remark_on(&self, statement: &Statement) -> Option<Remark> {
         let grant = statement.standing.grant()?;
         let Some(hold) = self.hold().filter(|hold| hold.grant == grant) else {
+            mark!(Ar1StaleGrant);
             return Some(Remark::StaleGrant { found: self.hold().map(|hold| hold.grant) });
         };
         if hold.host != statement.host {
+            mark!(Ar1NotHolder);
             return Some(Remark::NotHolder { holder: hold.host.clone() });
         }
         let Stage::Started { plan } = &hold.stage else {
@@ -299,17 +313,22 @@ impl Draft<'_> {
         };
         let mut chunks = statement.standing.signed_off()?.keys();
         let chunk = chunks.find(|chunk| !plan.contains(*chunk))?.clone();
+        mark!(Ar1UnknownChunk);
         Some(Remark::UnknownChunk { chunk })
     }
 
     /// Ar2.
     fn fold_gone(&mut self, host: &HostId) -> Result<Option<Remark>, Refusal> {
         if self.is_gone(host) {
+            mark!(Ar2AlreadyGone);
             return Err(Refusal::AlreadyGone);
         }
         self.declare_gone(host);
         if self.line(host).is_some() {
+            mark!(Ar2LineGoes);
             self.set_line(host, None);
+        } else {
+            mark!(Ar2Unheard);
         }
         Ok(None)
     }
@@ -318,13 +337,16 @@ impl Draft<'_> {
     fn fold_retry(&mut self, version: &Version, grant: GrantId) -> Result<Option<Remark>, Refusal> {
         match self.verdict(version) {
             Some(verdict) if verdict.grant == grant && verdict.is_approved() => {
+                mark!(Ar3NotFailed);
                 Err(Refusal::NotFailed)
             }
             Some(verdict) if verdict.grant == grant => {
+                mark!(Ar3Retried);
                 self.set_verdict(version, None);
                 Ok(None)
             }
             other => {
+                mark!(Ar3StaleGrant);
                 Err(Refusal::StaleGrant { found: other.map(|verdict: &Verdict| verdict.grant) })
             }
         }
@@ -334,11 +356,14 @@ impl Draft<'_> {
     fn fold_lapse(&mut self, grant: GrantId) -> Result<Option<Remark>, Refusal> {
         let hold = self.held(grant)?;
         if hold.is_started() {
+            mark!(Ar4AlreadyStarted);
             return Err(Refusal::AlreadyStarted);
         }
         if !self.has_other_asker(&hold.host) {
+            mark!(Ar4NobodyElse);
             return Err(Refusal::NobodyElse);
         }
+        mark!(Ar4Lapsed);
         self.set_hold(None);
         self.pass_over(&hold.host);
         Ok(None)
@@ -353,11 +378,14 @@ impl Draft<'_> {
     ) -> Result<Option<Remark>, Refusal> {
         let hold = self.held(grant)?;
         if hold.is_cancelling() {
+            mark!(Ar5AlreadyCancelling);
             return Err(Refusal::AlreadyCancelling);
         }
         if !hold.is_started() {
+            mark!(Ar5Offer);
             return self.fold_revoke(grant);
         }
+        mark!(Ar5Started);
         let cancelling = Some(Cancelling { reason: reason.clone(), then });
         self.set_hold(Some(Hold { cancelling, ..hold }));
         Ok(None)
@@ -367,7 +395,10 @@ impl Draft<'_> {
     fn fold_revoke(&mut self, grant: GrantId) -> Result<Option<Remark>, Refusal> {
         let hold = self.held(grant)?;
         self.take_back(&hold);
-        if !hold.is_started() {
+        if hold.is_started() {
+            mark!(Ar6Started);
+        } else {
+            mark!(Ar6Offer);
             self.pass_over(&hold.host);
         }
         Ok(None)
@@ -378,7 +409,10 @@ impl Draft<'_> {
     fn held(&self, grant: GrantId) -> Result<Hold, Refusal> {
         match self.hold() {
             Some(hold) if hold.grant == grant => Ok(hold.clone()),
-            other => Err(Refusal::StaleGrant { found: other.map(|hold| hold.grant) }),
+            other => {
+                mark!(ArStaleGrant);
+                Err(Refusal::StaleGrant { found: other.map(|hold| hold.grant) })
+            }
         }
     }
 }

@@ -54,6 +54,8 @@ use handover_core::{Input, Record};
 pub use liveness::{Rest, rest};
 pub use machines::check_machines;
 
+pub(crate) use single_builder::counted_builds;
+
 pub use crate::scenario::Property;
 use crate::world::{Event, Fact, Process, Who, World};
 

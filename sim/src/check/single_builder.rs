@@ -39,6 +39,11 @@ fn concerns(fact: &Fact) -> bool {
     matches!(fact, Fact::Moved { .. } | Fact::BuildRuns { .. } | Fact::Committed { .. })
 }
 
+/// How many builds of a world count.
+pub(crate) fn counted_builds(world: &World) -> usize {
+    builds(world).len()
+}
+
 /// The builds under a grant that count: on living hosts that are not gone, not revoked.
 fn builds(world: &World) -> Vec<(Who, GrantId)> {
     let counts = |(who, grant): &(Who, GrantId)| {

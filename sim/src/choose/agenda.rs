@@ -1,16 +1,14 @@
-//! What is due when, in virtual time.
+//! What is wanted and what goes wrong, and when.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::FaultKind;
 use super::workload::Wish;
 use crate::world::Event;
 
-/// Something that is due.
+/// Something that does not happen by itself.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Item {
-    /// An event that happens by itself.
-    Happens(Event),
     /// What a host or an operator wants.
     Wish(Wish),
     /// Something goes wrong, wherever it can.
@@ -29,115 +27,27 @@ pub(super) enum Item {
 /// What is due, earliest first; at one time by the order of the items.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Agenda {
-    /// Due times are in microseconds.
     items: BTreeSet<(u64, Item)>,
-    /// When each event that happens by itself is due: an event keeps the time that it was given
-    /// when it became possible, for as long as it stays possible.
-    happens: BTreeMap<Event, u64>,
 }
 
 impl Agenda {
-    /// Enters an item that does not happen by itself.
-    pub(super) fn enter(&mut self, due_us: u64, item: Item) {
-        self.items.insert((due_us, item));
+    /// Enters an item.
+    pub(super) fn enter(&mut self, due: u64, item: Item) {
+        self.items.insert((due, item));
+    }
+
+    /// When something is due first.
+    pub(super) fn first_due(&self) -> Option<u64> {
+        self.items.first().map(|(due, _)| *due)
     }
 
     /// Takes what is due first.
     pub(super) fn take_first(&mut self) -> Option<(u64, Item)> {
-        let (due_us, item) = self.items.pop_first()?;
-        if let Item::Happens(event) = &item {
-            self.happens.remove(event);
-        }
-        Some((due_us, item))
+        self.items.pop_first()
     }
 
-    /// Drops the events that are not possible any more, and gives those that have become possible a
-    /// time.
-    pub(super) fn refresh(&mut self, possible: Vec<Event>, mut due_us: impl FnMut(&Event) -> u64) {
-        let mut before = std::mem::take(&mut self.happens);
-        for event in possible {
-            if self.happens.contains_key(&event) {
-                continue;
-            }
-            let due_us = before.remove(&event).unwrap_or_else(|| {
-                let due_us = due_us(&event);
-                self.items.insert((due_us, Item::Happens(event.clone())));
-                due_us
-            });
-            self.happens.insert(event, due_us);
-        }
-        for (event, due_us) in before {
-            self.items.remove(&(due_us, Item::Happens(event)));
-        }
-    }
-
-    /// Is nothing due but what happens by itself?
-    pub(super) fn is_calm(&self) -> bool {
-        self.items.len() == self.happens.len()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::world::Who;
-
-    fn read(who: u8) -> Event {
-        Event::Read(Who(who))
-    }
-
-    #[test]
-    fn an_event_keeps_its_time_while_it_stays_possible() {
-        let mut agenda = Agenda::default();
-        agenda.refresh(vec![read(1)], |_| 10);
-        agenda.refresh(vec![read(0), read(1)], |_| 20);
-        assert_eq!(agenda.take_first(), Some((10, Item::Happens(read(1)))));
-        assert_eq!(agenda.take_first(), Some((20, Item::Happens(read(0)))));
-    }
-
-    #[test]
-    fn an_event_that_is_impossible_in_between_begins_anew() {
-        let mut agenda = Agenda::default();
-        agenda.refresh(vec![read(1)], |_| 10);
-        agenda.refresh(vec![], |_| 15);
-        agenda.refresh(vec![read(1)], |_| 20);
-        assert_eq!(agenda.take_first(), Some((20, Item::Happens(read(1)))));
-        assert_eq!(agenda.take_first(), None);
-    }
-
-    #[test]
-    fn an_event_that_was_taken_begins_anew() {
-        let mut agenda = Agenda::default();
-        agenda.refresh(vec![read(1)], |_| 10);
-        agenda.take_first();
-        agenda.refresh(vec![read(1)], |_| 20);
-        assert_eq!(agenda.take_first(), Some((20, Item::Happens(read(1)))));
-    }
-
-    #[test]
-    fn what_is_due_at_one_time_goes_by_the_order_of_events() {
-        let mut agenda = Agenda::default();
-        agenda.refresh(vec![read(2), read(0), read(1)], |_| 10);
-        let order: Vec<_> = std::iter::from_fn(|| agenda.take_first()).collect();
-        assert_eq!(order, [0, 1, 2].map(|who| (10, Item::Happens(read(who)))),);
-    }
-
-    #[test]
-    fn an_event_that_is_possible_twice_is_due_once() {
-        let mut agenda = Agenda::default();
-        agenda.refresh(vec![read(1), read(1)], |_| 10);
-        assert_eq!(agenda.take_first(), Some((10, Item::Happens(read(1)))));
-        assert_eq!(agenda.take_first(), None);
-    }
-
-    #[test]
-    fn an_agenda_with_a_fault_on_it_is_not_calm() {
-        let mut agenda = Agenda::default();
-        agenda.refresh(vec![read(1)], |_| 10);
-        assert!(agenda.is_calm());
-        agenda.enter(5, Item::Ends(Event::Heal));
-        assert!(!agenda.is_calm());
-        agenda.take_first();
-        assert!(agenda.is_calm());
+    /// Is nothing due?
+    pub(super) fn is_empty(&self) -> bool {
+        self.items.is_empty()
     }
 }

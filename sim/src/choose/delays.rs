@@ -34,6 +34,8 @@ struct Pace {
     build: Span,
     /// How long its silence is borne before something is sent again.
     patience: Span,
+    /// All that is done there takes so many times as long.
+    factor: u64,
 }
 
 /// How long each thing takes in one run.
@@ -51,7 +53,7 @@ pub(super) struct Delays {
 }
 
 impl Delays {
-    pub(super) fn new(seed: u64, places: usize) -> Self {
+    pub(super) fn new(seed: u64, places: usize, factors: bool) -> Self {
         let mut draw = Draw::new(seed, Concern::Delays);
         let publish = Span::drawn(&mut draw, 10);
         let detection = Span::drawn(&mut draw, 2_000);
@@ -62,6 +64,7 @@ impl Delays {
                 step: Span::drawn(&mut draw, 10),
                 build: Span::drawn(&mut draw, 500),
                 patience: Span::drawn(&mut draw, 1_000),
+                factor: if factors && draw.chance(250) { 1 << draw.below(7) } else { 1 },
             })
             .collect();
         Self { draw, places, place_of: Vec::new(), publish, detection }
@@ -83,20 +86,21 @@ impl Delays {
         }
         if let Event::Read(who) = event {
             let pace = self.pace(world, *who);
-            let step = pace.step.draw(&mut self.draw) * factor(world, *who);
+            let step = pace.step.draw(&mut self.draw) * pace.factor * factor(world, *who);
             return pace.from_record.draw(&mut self.draw) + step;
         }
         if let Event::Repeat(wire) = event {
-            let patience = self.pace(world, wire.who).patience.draw(&mut self.draw);
+            let pace = self.pace(world, wire.who);
+            let patience = pace.patience.draw(&mut self.draw);
             // The host repeats at its own pace, the record at its own.
             return match wire.direction {
-                Direction::ToRecord => patience * factor(world, wire.who),
+                Direction::ToRecord => patience * pace.factor * factor(world, wire.who),
                 Direction::FromRecord => patience,
             };
         }
         if let Event::Step { who, .. } | Event::Plan { who, .. } = event {
-            let step = self.pace(world, *who).step.draw(&mut self.draw);
-            return step * factor(world, *who);
+            let pace = self.pace(world, *who);
+            return pace.step.draw(&mut self.draw) * pace.factor * factor(world, *who);
         }
         let (Event::SignOff { who, .. }
         | Event::BuildEnds { who, .. }
@@ -104,7 +108,8 @@ impl Delays {
         else {
             unreachable!("{event:?} does not happen by itself");
         };
-        self.pace(world, *who).build.draw(&mut self.draw) * factor(world, *who)
+        let pace = self.pace(world, *who);
+        pace.build.draw(&mut self.draw) * pace.factor * factor(world, *who)
     }
 
     fn pace(&mut self, world: &World, who: Who) -> Pace {

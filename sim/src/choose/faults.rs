@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use handover_core::{AtDeadline, EndAction, GrantId, Hold, Phase, Term, Then, Work};
+use handover_core::{AtDeadline, EndAction, GrantId, Hold, Name, Phase, Term, Then, Work};
 
+use super::Kind;
 use crate::draw::Draw;
 use crate::world::{ArbiterIndex, Direction, Event, Process, Target, Who, Wire, World};
 
@@ -110,10 +111,34 @@ impl Strike {
 }
 
 /// Draws where a fault of this kind strikes; none where there is nothing that it could hit now.
-pub(super) fn strike(world: &World, kind: FaultKind, draw: &mut Draw) -> Option<Strike> {
+/// Where somebody is a victim, three of four that could hit it do.
+pub(super) fn strike(
+    world: &World,
+    kind: FaultKind,
+    victim: Option<&Name>,
+    draw: &mut Draw,
+) -> Option<Strike> {
+    let mut strikes = strikes(world, kind, draw);
+    if let Some(victim) = victim
+        && draw.chance(750)
+    {
+        let hits = |strike: &Strike| is_about(world, &strike.event, victim);
+        if strikes.iter().any(hits) {
+            strikes.retain(hits);
+        }
+    }
+    draw.pick(&strikes).cloned()
+}
+
+fn is_about(world: &World, event: &Event, name: &Name) -> bool {
+    Kind::of(event).who.is_some_and(|who| world.process(who).name == *name)
+}
+
+/// All that a fault of this kind could hit now; what it does there is drawn.
+pub(super) fn strikes(world: &World, kind: FaultKind, draw: &mut Draw) -> Vec<Strike> {
     let mut strikes = possible(world, kind, draw);
     strikes.retain(|strike| world.permits(&strike.event).is_ok());
-    draw.pick(&strikes).cloned()
+    strikes
 }
 
 fn possible(world: &World, kind: FaultKind, draw: &mut Draw) -> Vec<Strike> {

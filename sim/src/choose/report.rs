@@ -2,6 +2,7 @@
 
 use handover_core::{Chunk, Version};
 
+use super::{PctBound, Strategy};
 use crate::check::Violation;
 use crate::digest::Digest;
 use crate::scenario::{self, CURRENT, Command, Ending, HostSetup, Scenario, command_of};
@@ -12,9 +13,13 @@ use crate::world::{Event, Place, Setup, World};
 pub struct WalkReport {
     /// What made it, together with the settings and the protocol.
     pub seed: u64,
+    /// By what it went; never a mix.
+    pub strategy: Strategy,
+    /// What the bound of PCT speaks of, where that was the strategy.
+    pub pct: Option<PctBound>,
     /// Events, those of the rest included.
     pub steps: usize,
-    /// The virtual time at which the faults ended, in microseconds.
+    /// The virtual time at which the faults ended, in microseconds; 0 where no time was.
     pub virtual_time_us: u64,
     /// Of all events.
     pub digest: Digest,

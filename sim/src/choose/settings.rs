@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use handover_core::Version;
+use handover_core::{Name, Version};
 
 use super::FaultKind;
 use crate::draw::Draw;
@@ -12,8 +12,12 @@ use crate::world::{Place, Setup};
 /// The bounds that all seeds of a set of walks share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WalkSettings {
-    /// Places, 1 to 64, each with a process of the first version at the start.
-    pub hosts: u8,
+    /// Places, 1 to 1,000, each with a process of the first version at the start.
+    pub hosts: u16,
+    /// Each seed draws how many hosts and versions there are, up to the bounds, how much time there
+    /// is for all of it, a factor on all that a host does, and whether one place is hit more often
+    /// than others; else these are the same for all.
+    pub varies: bool,
     /// Versions that the places roll through, at least 1.
     pub versions: u8,
     /// Chunks of a build, at most; each seed draws how many.
@@ -32,6 +36,23 @@ pub struct WalkSettings {
     pub span_us: u64,
 }
 
+/// What a swarm runs if it is told nothing: 20 hosts that roll through 3 versions, up to 8 chunks,
+/// all faults but [`FaultKind::Reuse`].
+impl Default for WalkSettings {
+    fn default() -> Self {
+        Self {
+            hosts: 20,
+            varies: true,
+            versions: 3,
+            chunks: 8,
+            local_builds: 20,
+            steps_max: 10_000,
+            span_us: 800_000,
+            ..Self::rolling_update()
+        }
+    }
+}
+
 impl WalkSettings {
     /// A rolling update of 5 hosts from one version to the next, with every fault that the protocol
     /// stands up to: all but [`FaultKind::Reuse`], which breaks the driver's part (Dr4).
@@ -41,6 +62,7 @@ impl WalkSettings {
             FaultKind::ALL.iter().filter(|kind| **kind != FaultKind::Reuse).map(|kind| (*kind, 3));
         Self {
             hosts: 5,
+            varies: false,
             versions: 2,
             chunks: 3,
             slots: 2,
@@ -59,10 +81,43 @@ impl WalkSettings {
         self
     }
 
+    /// How large this seed's rollout is: a large one has more going on, a small one more of it at
+    /// the same places.
+    fn size(&self, draw: &mut Draw, hosts_preferred: u16) -> Size {
+        if !self.varies {
+            let Self { hosts, versions, span_us, .. } = *self;
+            return Size { hosts, versions, span_us };
+        }
+        let hosts = match draw.below(4) {
+            0 => self.hosts,
+            1 => drawn_below(draw, self.hosts),
+            _ => drawn_below(draw, self.hosts.min(hosts_preferred)),
+        };
+        let versions = match draw.below(2) {
+            0 => self.versions,
+            _ => u8::try_from(draw.between(1, u64::from(self.versions))).expect("at most a u8"),
+        };
+        let span_us = self.span_us * u64::from(hosts + 5) / u64::from(self.hosts + 5);
+        Size { hosts, versions, span_us: span_us >> draw.below(4) }
+    }
+
+    /// Most failures need more than one fault at the same place.
+    fn victim(&self, draw: &mut Draw, places: &[Place]) -> Option<Name> {
+        let is_drawn = self.varies && draw.chance(600);
+        is_drawn.then(|| draw.pick(places).map(|place| place.name.clone())).flatten()
+    }
+
     /// What this seed makes of the settings (swarm testing): a run in which some faults never
-    /// happen finds what a run in which all do hides.
-    pub(super) fn draft(&self, workload: &mut Draw, faults: &mut Draw) -> Draft {
-        let places = (0..self.hosts).map(|index| Place {
+    /// happen finds what a run in which all do hides. Where the size varies, half of the seeds have
+    /// at most the hosts that are preferred.
+    pub(super) fn draft(
+        &self,
+        workload: &mut Draw,
+        faults: &mut Draw,
+        hosts_preferred: u16,
+    ) -> Draft {
+        let Size { hosts, versions, span_us } = self.size(workload, hosts_preferred);
+        let places = (0..hosts).map(|index| Place {
             slots: u32::try_from(workload.between(1, u64::from(self.slots.max(1))))
                 .expect("at most a u32"),
             pinned: workload.chance(100),
@@ -80,7 +135,10 @@ impl WalkSettings {
         };
         Draft {
             faults: self.faults.iter().map(draft_of).collect(),
+            victim: self.victim(workload, &places),
             places,
+            versions,
+            span_us,
             chunks: (1..=chunks).map(|number| format!("c{number}").as_str().into()).collect(),
             arbiters: u8::try_from(arbiters).expect("1 or 2"),
             local_builds: u32::try_from(local_builds).expect("at most a u32"),
@@ -88,11 +146,24 @@ impl WalkSettings {
     }
 }
 
+/// How large a rollout is.
+struct Size {
+    hosts: u16,
+    versions: u8,
+    span_us: u64,
+}
+
 /// What one seed makes of the settings.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
     /// The places, in order.
     pub places: Vec<Place>,
+    /// The place that is hit more often than others.
+    pub victim: Option<Name>,
+    /// Versions that the places roll through.
+    pub versions: u8,
+    /// The virtual time in which wishes and faults begin.
+    pub span_us: u64,
     /// The plan of each build.
     pub chunks: BTreeSet<handover_core::Chunk>,
     /// 1 or 2.
@@ -104,6 +175,19 @@ pub(super) struct Draft {
 }
 
 impl Draft {
+    /// About how many steps it takes, and hardly ever more: what has no virtual time draws its
+    /// points below this.
+    pub(super) fn steps(&self) -> u64 {
+        let hosts = self.places.len() as u64;
+        200 + hosts * u64::from(self.versions) * 60 + u64::from(self.local_builds) * 15
+    }
+
+    /// The kinds of faults that strike in it.
+    pub(super) fn kinds(&self) -> Vec<FaultKind> {
+        let struck = self.faults.iter().filter(|(_, times)| **times > 0);
+        struck.map(|(kind, _)| *kind).collect()
+    }
+
     /// The world that it begins with.
     pub(super) fn setup(&self, protocol: &'static dyn Protocol) -> Setup {
         Setup {
@@ -115,15 +199,23 @@ impl Draft {
     }
 }
 
+/// From 1 to `most`.
+fn drawn_below(draw: &mut Draw, most: u16) -> u16 {
+    u16::try_from(draw.between(1, u64::from(most))).expect("at most a u16")
+}
+
 /// `v1`, `v2`, ...
 pub(super) fn version_name(index: u8) -> Version {
     format!("v{}", u32::from(index) + 1).as_str().into()
 }
 
+/// The names of the first places.
+const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
+
 /// `a` to `z`, then `h27` and so on.
-fn place_name(index: u8) -> String {
-    if index < 26 {
-        char::from(b'a' + index).to_string()
+fn place_name(index: u16) -> String {
+    if let Some(letter) = LETTERS.chars().nth(usize::from(index)) {
+        letter.to_string()
     } else {
         format!("h{}", u32::from(index) + 1)
     }

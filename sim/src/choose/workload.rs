@@ -13,8 +13,11 @@ use super::settings::version_name;
 use crate::draw::Draw;
 use crate::world::{Event, Fact, Process, Who, World};
 
-/// Processes after which nothing boots any more: a world counts them in a byte.
-const PROCESSES_MAX: usize = 250;
+/// Processes after which nothing boots any more: room is left for the faults that start one.
+const PROCESSES_MAX: usize = World::PROCESSES_MAX - 256;
+
+/// The shortest time in which wishes begin.
+const SPAN_MIN: u64 = 100;
 
 /// What somebody wants of a place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,28 +53,26 @@ pub(super) enum Granted {
 pub(super) struct Workload {
     draw: Draw,
     versions: u8,
+    /// The time in which wishes begin.
+    span: u64,
     /// The version that each place boots next.
     next: BTreeMap<Name, u8>,
 }
 
 impl Workload {
-    pub(super) fn new(draw: Draw, versions: u8) -> Self {
-        Self { draw, versions, next: BTreeMap::new() }
+    pub(super) fn new(draw: Draw, versions: u8, span: u64) -> Self {
+        Self { draw, versions, span: span.max(SPAN_MIN), next: BTreeMap::new() }
     }
 
     /// All wishes that do not follow from what happens, each with the time at which it is due.
-    pub(super) fn begin(
-        &mut self,
-        places: &[Name],
-        local_builds: u32,
-        span_us: u64,
-    ) -> Vec<(u64, Wish)> {
+    pub(super) fn begin(&mut self, places: &[Name], local_builds: u32) -> Vec<(u64, Wish)> {
+        let span = self.span;
         let mut wishes = Vec::new();
         for name in places {
-            wishes.push((self.draw.below(span_us / 8), Wish::Ask(name.clone())));
+            wishes.push((self.draw.below(span / 8), Wish::Ask(name.clone())));
         }
         for version in 1..u64::from(self.versions) {
-            let leg = span_us / u64::from(self.versions);
+            let leg = span / u64::from(self.versions);
             for name in places {
                 let due = leg * version + self.draw.below(leg);
                 wishes.push((due, Wish::Roll(name.clone())));
@@ -79,7 +80,7 @@ impl Workload {
         }
         for number in 1..=local_builds {
             if let Some(name) = self.draw.pick(places).cloned() {
-                wishes.push((self.draw.below(span_us), Wish::Submit { name, number }));
+                wishes.push((self.draw.below(span), Wish::Submit { name, number }));
             }
         }
         wishes
@@ -146,7 +147,7 @@ impl Workload {
     }
 
     fn after_a_while(&mut self, wish: Wish) -> (u64, Wish) {
-        (self.draw.between(100, 20_000), wish)
+        (self.draw.between(self.span / 4_000, self.span / 20), wish)
     }
 
     fn submit(&mut self, who: Who, process: &Process, number: u32) -> Event {

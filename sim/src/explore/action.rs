@@ -96,7 +96,7 @@ impl Action {
 }
 
 /// All choices of a state, in a fixed order.
-pub(super) fn choices(world: &World, budget: &Budget, bounds: &Bounds) -> Vec<Choice> {
+pub(super) fn choices(world: &World, budget: Budget, bounds: &Bounds) -> Vec<Choice> {
     let mut choices = Choices { world, budget, all: Vec::new() };
     choices.push_messages(Rest::all(bounds));
     choices.push_builds();
@@ -110,13 +110,13 @@ pub(super) fn choices(world: &World, budget: &Budget, bounds: &Bounds) -> Vec<Ch
 
 struct Choices<'a> {
     world: &'a World,
-    budget: &'a Budget,
+    budget: Budget,
     all: Vec<Choice>,
 }
 
 impl Choices<'_> {
     fn push(&mut self, cost: Cost, event: Event) {
-        if self.budget.allows(cost) {
+        if self.budget.allows(cost.price()) {
             self.all.push(Choice { action: Action::Happens(event), cost });
         }
     }
@@ -160,6 +160,7 @@ impl Choices<'_> {
     /// A build signs one chunk off after another, then ends; one that was told to stop may come to
     /// its end before it has stopped.
     fn push_end_of_build(&mut self, who: Who, work: &Work, build: &RunningBuild) {
+        let build_is_granted = work.is_granted();
         let work = || work.clone();
         if build.stopping {
             self.free(Event::BuildStops { who, work: work() });
@@ -167,7 +168,9 @@ impl Choices<'_> {
         if build.hangs {
             return self.free(Event::Heal);
         }
-        self.fault(FaultKind::Hang, Event::Hang(who));
+        if build_is_granted {
+            self.fault(FaultKind::Hang, Event::Hang(who));
+        }
         let failed = Some("broken".into());
         self.fault(FaultKind::Fail, Event::BuildEnds { who, work: work(), failed });
         if let Some(chunk) = build.unfinished().next() {
@@ -278,7 +281,9 @@ impl Choices<'_> {
         let record = self.world.committed();
         if let Some(hold) = record.hold() {
             let (grant, reason) = (hold.grant, || "operator".into());
-            if !hold.is_started() {
+            if self.world.protocol().lapses(record) == Some(grant) {
+                self.free(Event::Lapse(grant));
+            } else if !hold.is_started() {
                 self.fault(FaultKind::Lapse, Event::Lapse(grant));
             }
             if !hold.is_cancelling() {

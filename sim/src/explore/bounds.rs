@@ -9,6 +9,9 @@ use crate::choose::FaultKind;
 use crate::variants::{Current, Protocol};
 use crate::world::{Place, Setup};
 
+/// Places whose states can be numbered.
+pub(super) const PLACES_MAX: usize = 5;
+
 /// The bounds of a configuration. The space within them is finite, unless a wrong protocol makes
 /// hand-overs without end.
 #[derive(Clone, Debug)]
@@ -29,6 +32,8 @@ pub struct Bounds {
     pub states_max: usize,
     /// What is merged.
     pub reductions: Reductions,
+    /// `NoWedge` and `NoLivelock` are decided, for which each step has to be remembered.
+    pub liveness: bool,
 }
 
 /// Which states count as one.
@@ -49,12 +54,22 @@ pub struct Reductions {
     pub superseded: bool,
     /// Hosts may change their places: nothing is decided by a name.
     pub symmetry: bool,
+    /// What a host does is worked out once for all states in which its place and the record are the
+    /// same. It merges no states; where another reduction is off, or the protocol is a wrong one, it
+    /// is not used.
+    pub shared_steps: bool,
 }
 
 impl Reductions {
     /// All of them.
-    pub const ALL: Self =
-        Self { ranks: true, projection: true, equal_views: true, superseded: true, symmetry: true };
+    pub const ALL: Self = Self {
+        ranks: true,
+        projection: true,
+        equal_views: true,
+        superseded: true,
+        symmetry: true,
+        shared_steps: true,
+    };
     /// None of them.
     pub const NONE: Self = Self {
         ranks: false,
@@ -62,15 +77,27 @@ impl Reductions {
         equal_views: false,
         superseded: false,
         symmetry: false,
+        shared_steps: false,
     };
 }
 
-/// A kind of fault that is no choice of the explorer.
+/// A fault that the explorer does not take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{kind}` has no budget: {}", why(*kind))]
-pub struct UnknownFault {
-    /// The kind.
-    pub kind: FaultKind,
+pub enum RefusedFault {
+    /// It is no choice of the explorer.
+    #[error("`{kind}` has no budget: {}", why(*kind))]
+    NoBudget {
+        /// Its kind.
+        kind: FaultKind,
+    },
+    /// It is to strike more often than can be explored.
+    #[error("{times} times `{kind}` are too many: at most {TIMES_MAX} can be explored")]
+    TooOften {
+        /// Its kind.
+        kind: FaultKind,
+        /// How often.
+        times: u8,
+    },
 }
 
 fn why(kind: FaultKind) -> &'static str {
@@ -117,22 +144,26 @@ impl Bounds {
             protocol: &Current,
             states_max: usize::MAX,
             reductions: Reductions::ALL,
+            liveness: true,
         }
     }
 
     /// The kinds of faults that have a budget.
     pub fn kinds() -> impl Iterator<Item = FaultKind> {
-        FaultKind::ALL.iter().copied().filter(|kind| why(*kind) == "it has one")
+        BUDGETED.iter().copied()
     }
 
     /// The same with so many faults of this kind. `reask` is a wish to stand down, and one to ask
     /// again.
     ///
     /// # Errors
-    /// If this kind has no budget here.
-    pub fn with(mut self, kind: FaultKind, times: u8) -> Result<Self, UnknownFault> {
-        if why(kind) != "it has one" {
-            return Err(UnknownFault { kind });
+    /// If this kind has no budget here, or not so large a one.
+    pub fn with(mut self, kind: FaultKind, times: u8) -> Result<Self, RefusedFault> {
+        if !BUDGETED.contains(&kind) {
+            return Err(RefusedFault::NoBudget { kind });
+        }
+        if times > TIMES_MAX {
+            return Err(RefusedFault::TooOften { kind, times });
         }
         self.faults.insert(kind, times);
         Ok(self)
@@ -161,6 +192,14 @@ impl Bounds {
         self.protocol.breaks().is_some()
     }
 
+    /// Is what a host does worked out once for many states?
+    pub(super) fn shares_steps(&self) -> bool {
+        let Reductions { ranks, projection, equal_views, superseded, symmetry: _, shared_steps } =
+            self.reductions;
+        let reduced = ranks && projection && equal_views && superseded && shared_steps;
+        reduced && self.protocol.breaks().is_none() && self.hosts.len() <= PLACES_MAX
+    }
+
     pub(super) fn setup(&self) -> Setup {
         let names = (b'a'..=b'z').map(|letter| char::from(letter).to_string());
         let place = |(name, index): (String, &u8)| Place::new(&name, version(*index).as_str());
@@ -180,12 +219,11 @@ impl Bounds {
     }
 
     pub(super) fn budget(&self) -> Budget {
-        let mut budget = Budget([0; KINDS]);
-        for (kind, times) in &self.faults {
-            budget.0[*kind as usize] = *times;
-        }
-        budget.0[STAND_DOWN] = budget.0[FaultKind::Reask as usize];
-        budget
+        let paid = |budget: Budget, (kind, times): (&FaultKind, &u8)| {
+            let budget = budget.plus(Cost::Fault(*kind), *times);
+            if *kind == FaultKind::Reask { budget.plus(Cost::StandDown, *times) } else { budget }
+        };
+        self.faults.iter().fold(Budget(0), paid)
     }
 }
 
@@ -217,12 +255,33 @@ impl fmt::Display for Bounds {
     }
 }
 
-const STAND_DOWN: usize = FaultKind::ALL.len();
-const KINDS: usize = FaultKind::ALL.len() + 1;
+/// The kinds that have a budget; a `reask` is paid in two halves.
+const BUDGETED: &[FaultKind] = &[
+    FaultKind::Crash,
+    FaultKind::Gone,
+    FaultKind::Overlap,
+    FaultKind::Suspect,
+    FaultKind::Drain,
+    FaultKind::Undrain,
+    FaultKind::Reask,
+    FaultKind::Retry,
+    FaultKind::Fail,
+    FaultKind::Hang,
+    FaultKind::Unsigned,
+    FaultKind::Arbiter,
+    FaultKind::Lapse,
+    FaultKind::Cancel,
+    FaultKind::Revoke,
+];
 
-/// How many faults of each kind are left.
+/// A kind of fault strikes at most so often.
+pub const TIMES_MAX: u8 = 7;
+
+const BITS: u32 = 3;
+
+/// How many faults of each kind are left: so many bits for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Budget([u8; KINDS]);
+pub(super) struct Budget(pub(super) u64);
 
 /// What an action is paid from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -235,28 +294,37 @@ pub(super) enum Cost {
     StandDown,
 }
 
+/// One of what an action is paid from; nothing for what is free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Price(u64);
+
+impl Price {
+    pub(super) const NOTHING: Self = Self(0);
+}
+
 impl Cost {
-    fn index(self) -> Option<usize> {
-        match self {
-            Self::Free => None,
-            Self::Fault(kind) => Some(kind as usize),
-            Self::StandDown => Some(STAND_DOWN),
-        }
+    pub(super) fn price(self) -> Price {
+        let kind = match self {
+            Self::Free => return Price::NOTHING,
+            Self::Fault(kind) => BUDGETED.iter().position(|budgeted| *budgeted == kind),
+            Self::StandDown => Some(BUDGETED.len()),
+        };
+        let kind = kind.expect("only what has a budget costs anything");
+        Price(1 << (u32::try_from(kind).expect("few kinds") * BITS))
     }
 }
 
 impl Budget {
-    pub(super) fn allows(&self, cost: Cost) -> bool {
-        cost.index().is_none_or(|index| self.0[index] > 0)
+    pub(super) fn allows(self, price: Price) -> bool {
+        self.0 & (price.0 * u64::from(TIMES_MAX)) >= price.0
     }
 
-    pub(super) fn pay(&mut self, cost: Cost) {
-        if let Some(index) = cost.index() {
-            self.0[index] -= 1;
-        }
+    /// What is left afterwards.
+    pub(super) fn less(self, price: Price) -> Self {
+        Self(self.0 - price.0)
     }
 
-    pub(super) fn bytes(&self) -> &[u8] {
-        &self.0
+    fn plus(self, cost: Cost, times: u8) -> Self {
+        Self(self.0 + cost.price().0 * u64::from(times))
     }
 }

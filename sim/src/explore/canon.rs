@@ -23,7 +23,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    fn of(newtype: &str) -> Option<Self> {
+    pub(super) fn of(newtype: &str) -> Option<Self> {
         match newtype {
             "Seq" => Some(Self::Seq),
             "Revision" => Some(Self::Revision),
@@ -55,8 +55,15 @@ impl Number {
 
     /// The index of the place that it names, if it names one.
     pub(super) fn name(self) -> Option<usize> {
-        let is_name = self.0 >> (VALUE_BITS + SCOPE_BITS) == Kind::Name as u64;
-        is_name.then(|| usize::try_from(self.value()).expect("an index"))
+        self.is(Kind::Name).then(|| usize::try_from(self.value()).expect("an index"))
+    }
+
+    pub(super) fn is(self, kind: Kind) -> bool {
+        self.0 >> (VALUE_BITS + SCOPE_BITS) == kind as u64
+    }
+
+    pub(super) fn scope(self) -> u16 {
+        u16::try_from(self.group() & ((1 << SCOPE_BITS) - 1)).expect("a scope has few bits")
     }
 
     pub(super) fn value(self) -> u64 {
@@ -137,7 +144,9 @@ impl Writer {
 
     /// A field that decides nothing, or that follows from the rest.
     fn is_left_out(&self, field: &str, of: &str) -> bool {
-        let counter = self.reductions.ranks && field == "next_place" && of == "Ledger";
+        // What was read last is the view that is held; where none is held, any view is newer.
+        let known = field == "next_place" && of == "Ledger" || field == "read" && of == "Candidate";
+        let counter = self.reductions.ranks && known;
         let unread = self.in_view
             && match of {
                 "View" => matches!(field, "host" | "record" | "format" | "name_floor"),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use handover_core::{GrantId, HostId, Name, Standing, Work};
+use handover_core::{GrantId, HostId, Ledger, Name, Standing, Work};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::bounds::Budget;
@@ -10,23 +10,37 @@ use super::canon::{Kind, Number, Writer};
 use super::{Bounds, Reductions};
 use crate::world::{Link, Process, Who, World};
 
-/// A part of a state, encoded once for all states that share it.
+/// Encodes parts of a state.
 #[derive(Debug)]
 pub(super) struct Part {
     /// Of all but the numbers.
-    hash: u128,
-    numbers: Vec<Number>,
-    memories: Vec<Memory>,
+    pub(super) hash: u128,
+    pub(super) numbers: Vec<Number>,
+    pub(super) memories: Vec<Memory>,
 }
 
 /// What is remembered of a grant. It counts only while the grant can still be named.
-#[derive(Debug)]
-struct Memory {
-    grant: GrantId,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Memory {
+    pub(super) grant: GrantId,
     /// Where it is remembered, or whom it is about.
     place: Option<usize>,
     hash: u64,
 }
+
+/// Of which kind a part is, and where it belongs.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Role {
+    /// The hold and all that is of no single place.
+    Whole,
+    /// What the record and membership say of a place.
+    Spot { place: usize },
+    /// A process with its link: which one of those of its place.
+    Process { place: usize, life: usize },
+}
+
+/// The seat of each place.
+pub(super) type Seats = Vec<u8>;
 
 /// The parts of a state: the hold and all that is of no single place, then what the record and
 /// membership say of each place, then each process with its link.
@@ -45,43 +59,68 @@ pub(super) struct Scratch {
     reductions: Reductions,
     gaps: bool,
     places: Vec<Name>,
-    /// Places, from the first on, that are unlike the others.
-    unlike: usize,
+    /// The ways to seat the places; nobody can tell them apart.
+    pub(super) seats: Vec<Seats>,
     numbers: Vec<Number>,
     ranks: Vec<u8>,
     bytes: Vec<u8>,
 }
 
+/// Places that change their seats among themselves. A larger group would have too many orders; two
+/// states then stay two that could be one, which costs and does no harm.
+const GROUP: usize = 4;
+
 impl Scratch {
     pub(super) fn new(bounds: &Bounds) -> Self {
         let places = bounds.setup().places.into_iter().map(|place| place.name);
         let places: Vec<Name> = places.collect();
+        let unlike = if bounds.reductions.symmetry { bounds.unlike() } else { places.len() };
         Self {
             writer: Writer::new(bounds.reductions, places.clone()),
             reductions: bounds.reductions,
             gaps: bounds.has_gaps(),
-            unlike: if bounds.reductions.symmetry { bounds.unlike() } else { places.len() },
+            seats: seats(places.len(), unlike),
             places,
             numbers: Vec::new(),
             ranks: Vec::new(),
-            bytes: Vec::new(),
+            bytes: Vec::with_capacity(256),
         }
     }
 
-    fn place(&self, name: &Name) -> usize {
+    pub(super) fn place(&self, name: &Name) -> usize {
         let place = self.places.iter().position(|place| place == name);
         place.expect("hosts live at places of the setup")
     }
 
-    fn scope(&self, host: &HostId) -> u16 {
+    pub(super) fn scope(&self, host: &HostId) -> u16 {
         let life = usize::try_from(host.incarnation.0).expect("few lives");
-        u16::try_from(self.place(&host.name) * 512 + life).expect("few hosts and few lives")
+        u16::try_from(self.place(&host.name) * LIVES + life).expect("few hosts and few lives")
     }
+}
 
-    /// Where a number comes among those that it is compared with.
-    fn rank(&self, number: &Number) -> Option<u8> {
-        self.numbers.binary_search(number).ok().map(|at| self.ranks[at])
+/// Lives of one place, at most.
+const LIVES: usize = 512;
+
+/// The place whose statements are numbered in this scope.
+pub(super) fn place_of(scope: u16) -> usize {
+    usize::from(scope) / LIVES
+}
+
+/// All ways to seat so many places of which the first stay where they are.
+fn seats(places: usize, unlike: usize) -> Vec<Seats> {
+    let stay: Seats = (0..places).map(|place| u8::try_from(place).expect("few places")).collect();
+    let first = unlike.min(places);
+    let mut all = vec![stay];
+    for at in first..places {
+        let last = places.min(first + (at - first) / GROUP * GROUP + GROUP);
+        let swap = |seats: &Seats, other: usize| {
+            let mut seats = seats.clone();
+            seats.swap(at, other);
+            seats
+        };
+        all = all.iter().flat_map(|seats| (at..last).map(|other| swap(seats, other))).collect();
     }
+    all
 }
 
 /// Encodes a state. What it shares with `before` is not encoded again.
@@ -113,106 +152,102 @@ pub(super) fn parts(
 }
 
 /// The fingerprint of a state with so many faults left.
-pub(super) fn fingerprint(parts: &Parts, budget: &Budget, scratch: &mut Scratch) -> u128 {
-    let all = || {
-        let processes = parts.processes.iter().map(|(_, part)| part);
-        std::iter::once(&parts.whole).chain(&parts.places).chain(processes)
-    };
-    scratch.numbers.clear();
-    scratch.numbers.extend(all().flat_map(|part| part.numbers.iter().copied()));
-    scratch.numbers.sort_unstable();
-    scratch.numbers.dedup();
-    rank_all(scratch);
-    let order = order(parts, scratch);
-    let mut bytes = std::mem::take(&mut scratch.bytes);
-    bytes.clear();
-    bytes.extend(budget.bytes());
-    let seat = |place: usize| {
-        let at = order.iter().position(|each| *each == place).expect("each place has a seat");
-        u8::try_from(at).expect("few places")
-    };
-    write(&parts.whole, scratch, &mut bytes, seat);
-    for place in &order {
-        write(&parts.places[*place], scratch, &mut bytes, seat);
-        for (_, part) in parts.processes.iter().filter(|(at, _)| at == place) {
-            write(part, scratch, &mut bytes, seat);
+pub(super) fn fingerprint(parts: &Parts, budget: Budget, scratch: &mut Scratch) -> u64 {
+    let Scratch { numbers, ranks, bytes, gaps, seats, .. } = scratch;
+    let processes = parts.processes.iter().map(|(_, part)| part);
+    let all = std::iter::once(&parts.whole).chain(&parts.places).chain(processes);
+    numbers.clear();
+    numbers.extend(all.flat_map(|part| part.numbers.iter().copied()));
+    numbers.sort_unstable();
+    numbers.dedup();
+    rank_all(numbers, ranks, *gaps);
+    let rank = |number: Number| numbers.binary_search(&number).ok().map(|at| ranks[at]);
+    let mut print = |seats: &Seats| {
+        let mut sum = parts.whole.print(Role::Whole, seats, rank, bytes);
+        for (place, part) in parts.places.iter().enumerate() {
+            sum = sum.wrapping_add(part.print(Role::Spot { place }, seats, rank, bytes));
         }
-    }
-    let mut memories: Vec<(u8, Option<u8>, u64)> = Vec::new();
-    for memory in all().flat_map(|part| &part.memories) {
-        if let Some(rank) = scratch.rank(&Number::new(Kind::Grant, 0, memory.grant.0)) {
-            memories.push((rank, memory.place.map(seat), memory.hash));
+        let mut lives = vec![0; seats.len()];
+        for (place, part) in &parts.processes {
+            let role = Role::Process { place: *place, life: lives[*place] };
+            lives[*place] += 1;
+            sum = sum.wrapping_add(part.print(role, seats, rank, bytes));
         }
-    }
-    memories.sort_unstable();
-    for (rank, place, hash) in memories {
-        bytes.extend([rank, place.map_or(u8::MAX, |place| place)]);
-        bytes.extend(hash.to_le_bytes());
-    }
-    let print = xxh3_128(&bytes);
-    scratch.bytes = bytes;
-    print
-}
-
-/// The places in an order that does not depend on their names, apart from those that are unlike the
-/// others. Where two look alike their order is left as it is: two states may then stay two that
-/// could be one, which costs and does no harm.
-fn order(parts: &Parts, scratch: &Scratch) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..parts.places.len()).collect();
-    let alike = scratch.unlike.min(order.len());
-    if order.len() - alike > 1 {
-        order[alike..].sort_by_cached_key(|place| looks(parts, *place, scratch));
-    }
-    order
-}
-
-/// What a place looks like to somebody who knows no names.
-fn looks(parts: &Parts, place: usize, scratch: &Scratch) -> u64 {
-    let mut bytes = Vec::with_capacity(128);
-    let own = |named: usize| u8::from(named == place);
-    write(&parts.places[place], scratch, &mut bytes, own);
-    for (_, part) in parts.processes.iter().filter(|(at, _)| *at == place) {
-        write(part, scratch, &mut bytes, own);
-    }
-    let named = parts.whole.numbers.iter().filter_map(|number| number.name());
-    bytes.extend(named.map(own));
-    xxh3_64(&bytes)
-}
-
-fn write(part: &Part, scratch: &Scratch, bytes: &mut Vec<u8>, seat: impl Fn(usize) -> u8) {
-    bytes.extend(part.hash.to_le_bytes());
-    let written = |number: &Number| match number.name() {
-        Some(place) => seat(place),
-        None => scratch.rank(number).expect("all numbers of the parts have a rank"),
+        sum
     };
-    bytes.extend(part.numbers.iter().map(written));
+    let least = seats.iter().map(&mut print).min().expect("each place has a seat");
+    seal(least, budget)
 }
 
-/// Gives each number its rank among those of its kind and scope. With gaps, for a wrong protocol
-/// that may look at numbers: neighbours stay neighbours, and the first numbers are told from later
-/// ones.
-fn rank_all(scratch: &mut Scratch) {
-    scratch.ranks.clear();
+/// The fingerprint of a state whose parts have this sum.
+pub(super) fn seal(sum: u128, budget: Budget) -> u64 {
+    let mut bytes = [0; 24];
+    bytes[..16].copy_from_slice(&sum.to_le_bytes());
+    bytes[16..].copy_from_slice(&budget.0.to_le_bytes());
+    xxh3_64(&bytes).max(1)
+}
+
+impl Part {
+    /// What the part adds to the fingerprint where the places sit like this. A memory counts only
+    /// where its grant has a rank.
+    pub(super) fn print(
+        &self,
+        role: Role,
+        seats: &Seats,
+        rank: impl Fn(Number) -> Option<u8>,
+        bytes: &mut Vec<u8>,
+    ) -> u128 {
+        bytes.clear();
+        bytes.extend(self.hash.to_le_bytes());
+        bytes.extend(match role {
+            Role::Whole => [0, 0, 0],
+            Role::Spot { place } => [1, seats[place], 0],
+            Role::Process { place, life } => {
+                [2, seats[place], u8::try_from(life).expect("few lives")]
+            }
+        });
+        let written = |number: &Number| match number.name() {
+            Some(place) => seats[place],
+            None => rank(*number).expect("all numbers of the parts have a rank"),
+        };
+        bytes.extend(self.numbers.iter().map(written));
+        let seat = |place: Option<usize>| place.map_or(u8::MAX, |place| seats[place]);
+        let counts = |memory: &Memory| {
+            let rank = rank(Number::new(Kind::Grant, 0, memory.grant.0))?;
+            Some((rank, seat(memory.place), memory.hash))
+        };
+        if !self.memories.is_empty() {
+            let mut memories: Vec<_> = self.memories.iter().filter_map(counts).collect();
+            memories.sort_unstable();
+            for (rank, seat, hash) in memories {
+                bytes.extend([rank, seat]);
+                bytes.extend(hash.to_le_bytes());
+            }
+        }
+        xxh3_128(bytes)
+    }
+}
+
+/// Gives each number its rank among those of its kind and scope: none has rank 0, any other one
+/// comes after it. With gaps, for a wrong protocol that may look at numbers: neighbours stay
+/// neighbours, and the first numbers are told from later ones.
+pub(super) fn rank_all(numbers: &[Number], ranks: &mut Vec<u8>, gaps: bool) {
+    ranks.clear();
     let mut last: Option<Number> = None;
     let mut rank = 0_u8;
-    for number in &scratch.numbers {
+    for number in numbers {
         let before = last.filter(|last| last.group() == number.group());
         let gap = number.value() - before.map_or(0, Number::value);
-        let gap = u8::try_from(gap.min(2)).expect("at most 2");
-        rank = match before {
-            None if scratch.gaps => gap,
-            None => 0,
-            Some(_) if scratch.gaps => rank + gap,
-            Some(_) => rank + 1,
-        };
-        scratch.ranks.push(rank);
+        let gap = u8::try_from(gap.min(if gaps { 2 } else { 1 })).expect("at most 2");
+        rank = before.map_or(0, |_| rank) + gap;
+        ranks.push(rank);
         last = Some(*number);
     }
 }
 
 /// The hold, the verdicts, and what really happened. The one arbiter's record is the committed one,
 /// and its revision is only compared with those of views, which are in order.
-fn whole_part(world: &World, scratch: &mut Scratch) -> Part {
+pub(super) fn whole_part(world: &World, scratch: &mut Scratch) -> Part {
     let record = world.committed();
     let writer = &mut scratch.writer;
     writer.clear();
@@ -239,7 +274,7 @@ fn whole_part(world: &World, scratch: &mut Scratch) -> Part {
 }
 
 /// What the record and membership say of a place.
-fn place_part(world: &World, place: usize, scratch: &mut Scratch) -> Part {
+pub(super) fn place_part(world: &World, place: usize, scratch: &mut Scratch) -> Part {
     let record = world.committed();
     let name = scratch.places[place].clone();
     scratch.writer.clear();
@@ -266,7 +301,7 @@ fn place_part(world: &World, place: usize, scratch: &mut Scratch) -> Part {
 
 /// A process and its link. Of a dead one only its disk and its last words matter, and the disk only
 /// until the next boot there.
-fn process_part(world: &World, who: Who, scratch: &mut Scratch) -> Part {
+pub(super) fn process_part(world: &World, who: Who, scratch: &mut Scratch) -> Part {
     let process = world.process(who);
     let host = &process.host;
     let scope = scratch.scope(host.id());
@@ -335,7 +370,7 @@ fn write_process(writer: &mut Writer, memories: &mut Vec<Memory>, place: usize, 
         let known = shown == host.candidate().view();
         writer.write(&(!known).then_some(shown));
     }
-    let known = process.lives() && ledger == host.executor().ledger();
+    let known = process.lives() && say_the_same(ledger, host.executor().ledger());
     writer.write(&(!known).then_some(ledger));
     let left = workspaces.iter().map(|work| ("workspace", work));
     let left = left.chain(artifacts.iter().map(|work| ("artifacts", work)));
@@ -349,6 +384,15 @@ fn write_process(writer: &mut Writer, memories: &mut Vec<Memory>, place: usize, 
             }
         }
     }
+}
+
+/// Apart from the place that the next build will have: it is above all others.
+fn say_the_same(one: &Ledger, other: &Ledger) -> bool {
+    let Ledger { format, entries, drain, next_place: _, next_drain } = one;
+    *format == other.format
+        && *entries == other.entries
+        && *drain == other.drain
+        && *next_drain == other.next_drain
 }
 
 fn part(writer: &Writer, memories: Vec<Memory>) -> Part {
@@ -371,14 +415,14 @@ mod tests {
     const A: Who = Who(0);
     const B: Who = Who(1);
 
-    fn key(bounds: &Bounds, events: &[Event]) -> u128 {
+    fn key(bounds: &Bounds, events: &[Event]) -> u64 {
         let mut world = World::new(bounds.setup());
         for event in events {
             world.apply(event, &mut Vec::new()).expect("the test knows what can happen");
         }
         let mut scratch = Scratch::new(bounds);
         let parts = parts(&world, None, &mut scratch);
-        fingerprint(&parts, &bounds.budget(), &mut scratch)
+        fingerprint(&parts, bounds.budget(), &mut scratch)
     }
 
     fn deliver(from: Who) -> Event {
@@ -449,8 +493,8 @@ mod tests {
             encoded = parts(&world, Some((&before, &encoded)), &mut scratch);
             let anew = parts(&world, None, &mut Scratch::new(&bounds));
             let budget = bounds.budget();
-            let print = fingerprint(&encoded, &budget, &mut scratch);
-            assert_eq!(print, fingerprint(&anew, &budget, &mut scratch), "{event:?}");
+            let print = fingerprint(&encoded, budget, &mut scratch);
+            assert_eq!(print, fingerprint(&anew, budget, &mut scratch), "{event:?}");
         }
     }
 }

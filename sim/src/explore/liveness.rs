@@ -8,35 +8,37 @@ use super::space::{Space, State};
 /// Who comes before each state, without a fault.
 struct Predecessors {
     all: Vec<State>,
-    starts: Vec<usize>,
+    ends: Vec<u32>,
 }
 
 impl Predecessors {
     fn of(space: &Space) -> Self {
-        let mut starts = vec![0; space.len() + 1];
-        for from in 0..space.expanded() {
-            for to in space.successors(from) {
+        let mut starts = vec![0_u32; space.len() + 1];
+        for (_, successors) in space.all_successors() {
+            for to in successors {
                 starts[*to as usize + 1] += 1;
             }
         }
         for at in 1..starts.len() {
             starts[at] += starts[at - 1];
         }
-        let mut next = starts.clone();
-        let mut all = vec![0; starts[space.len()]];
-        for from in 0..space.expanded() {
-            for to in space.successors(from) {
-                let at = &mut next[*to as usize];
-                all[*at] = state(from);
+        // Each start moves to the end of its states, where the next ones start.
+        let mut all = vec![0; starts[space.len()] as usize];
+        for (from, successors) in space.all_successors() {
+            for to in successors {
+                let at = &mut starts[*to as usize];
+                all[*at as usize] = state(from);
                 *at += 1;
             }
         }
-        Self { all, starts }
+        starts.pop();
+        Self { all, ends: starts }
     }
 
     fn before(&self, state: State) -> &[State] {
         let at = state as usize;
-        &self.all[self.starts[at]..self.starts[at + 1]]
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.all[start as usize..self.ends[at] as usize]
     }
 }
 
@@ -78,15 +80,16 @@ fn wedge(space: &Space, predecessors: &Predecessors) -> Option<State> {
 /// Eliminates, again and again, the states all of whose successors are eliminated. What nothing
 /// follows is a wedge and no cycle; a step that changes nothing is none.
 fn livelock(space: &Space, predecessors: &Predecessors) -> Option<(State, usize)> {
-    let mut left = vec![0_usize; space.len()];
+    let mut left = vec![0_u8; space.len()];
     let mut gone = vec![false; space.len()];
     let mut ready = ends(space);
     for each in &ready {
         gone[*each as usize] = true;
     }
-    for from in (0..space.expanded()).filter(|from| !space.converged[*from]) {
-        let moves = space.successors(from).iter().filter(|to| **to as usize != from);
-        left[from] = moves.count();
+    let open = space.all_successors().filter(|(from, _)| !space.converged[*from]);
+    for (from, successors) in open {
+        let moves = successors.iter().filter(|to| **to as usize != from);
+        left[from] = u8::try_from(moves.count()).expect("few states follow one");
         if left[from] == 0 {
             gone[from] = true;
             ready.push(state(from));
@@ -110,15 +113,20 @@ fn livelock(space: &Space, predecessors: &Predecessors) -> Option<(State, usize)
 
 /// Goes on through states that were not eliminated until one comes again.
 fn cycle_from(space: &Space, gone: &[bool], first: usize) -> (State, usize) {
+    // The first successor of each that is left.
+    let mut next = vec![0; gone.len()];
+    for (from, successors) in space.all_successors().filter(|(from, _)| !gone[*from]) {
+        let mut moves = successors.iter().map(|to| *to as usize);
+        let left = moves.find(|to| *to != from && !gone[*to]);
+        next[from] = left.expect("a state that is left has a successor that is left");
+    }
     let mut met = vec![None; gone.len()];
     let mut at = first;
     for step in 0.. {
         if let Some(before) = met[at].replace(step) {
             return (state(at), step - before);
         }
-        let mut moves = space.successors(at).iter().map(|to| *to as usize);
-        let next = moves.find(|to| *to != at && !gone[*to]);
-        at = next.expect("a state that is left has a successor that is left");
+        at = next[at];
     }
     unreachable!("a finite space is walked in finitely many steps")
 }
@@ -129,19 +137,25 @@ fn state(index: usize) -> State {
 
 #[cfg(test)]
 mod tests {
+    use super::super::space::Numbering;
     use super::*;
 
     /// A space of these converged states and successors; states that have none listed are not
     /// expanded.
     fn space(count: u32, converged: &[u32], successors: &[&[u32]]) -> Space {
-        let mut space = Space::default();
-        for state in 0..count {
-            space.insert(u128::from(state), 0, 0);
-            space.converged.push(converged.contains(&state));
-        }
-        for of_one in successors {
-            of_one.iter().for_each(|state| space.follows(*state));
-            space.end_of_successors();
+        let mut space = Space::new(1, true);
+        let print = |state: u32| u64::from(state) + 1;
+        // So that the states have their numbers, the first one is said to lead to all of them.
+        let mut rest = (1..count).collect::<Vec<u32>>();
+        for (from, of_one) in (0..).zip(successors) {
+            let others = std::mem::take(&mut rest);
+            let reached = others.iter().map(|state| (print(*state), false));
+            let free = of_one.iter().map(|state| (print(*state), true));
+            let outcomes: Vec<(u64, bool)> = reached.chain(free).collect();
+            let prints: Vec<u64> = outcomes.iter().map(|(print, _)| *print).collect();
+            let mut numbering = Numbering::new(space.look_up(&[&prints], 1));
+            let is_converged = converged.contains(&from);
+            space.take_in(is_converged, outcomes.into_iter(), &mut numbering, |_| ());
         }
         space
     }

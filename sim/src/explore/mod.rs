@@ -22,14 +22,19 @@
 mod action;
 mod bounds;
 mod canon;
+mod direct;
+mod index;
 mod key;
 mod liveness;
+mod local;
+mod parts;
+mod renumber;
 mod search;
 mod space;
 mod story;
 mod tidy;
 
-pub use bounds::{Bounds, Reductions, UnknownFault};
+pub use bounds::{Bounds, Reductions, RefusedFault, TIMES_MAX};
 pub use search::{Coverage, Exploration, Progress, explore};
 pub use story::Counterexample;
 

@@ -2,14 +2,16 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
-use std::thread::ScopedJoinHandle;
 
-use super::action::{Choice, choices};
-use super::bounds::{Bounds, Budget, Cost};
-use super::key::{Parts, Scratch, fingerprint, parts};
+use super::action::Choice;
+use super::bounds::Bounds;
+use super::direct;
+use super::index::Index;
+use super::key::Scratch;
 use super::liveness;
-use super::space::{Space, State};
-use super::story::{Counterexample, tell};
+use super::local::{Compact, Local, Question};
+use super::space::{Numbering, Space, State, in_parallel};
+use super::story::{Counterexample, judge_choices, tell};
 use super::tidy::tidy;
 use super::{Property, Verdict};
 use crate::check::{self, Transition, Violation};
@@ -27,6 +29,8 @@ pub struct Progress {
     pub frontier: usize,
     /// Steps from the start to the states that are being expanded.
     pub depth: usize,
+    /// Bytes that the search holds, about.
+    pub memory: usize,
 }
 
 /// What a search covered.
@@ -40,7 +44,7 @@ pub struct Coverage {
     pub depth: usize,
     /// States that were reached and not expanded; none in a space that is exhausted.
     pub frontier: usize,
-    /// States from which nobody has anything left to do for the rollout.
+    /// Expanded states in which nobody has anything left to do for the rollout.
     pub converged: usize,
     /// How likely it is that two different states were taken for one: below this.
     pub collision_chance: f64,
@@ -84,149 +88,320 @@ impl Exploration {
     }
 }
 
-/// States that are expanded before what they lead to is taken in, for each thread.
-const BATCH: usize = 512;
-
 /// Explores a configuration with so many threads, at least one, and calls `progress` now and then;
 /// where that breaks, the search gives up. What is found does not depend on the number of threads.
 #[must_use]
 pub fn explore(
     bounds: &Bounds,
     jobs: usize,
-    mut progress: impl FnMut(&Progress) -> ControlFlow<()>,
+    progress: impl FnMut(&Progress) -> ControlFlow<()>,
 ) -> Exploration {
     let jobs = jobs.max(1);
-    let mut search = Search::new(bounds);
-    while search.space.len() <= bounds.states_max && !search.frontier.is_empty() {
-        let batch = search.frontier.len().min(BATCH * jobs);
-        let batch: Vec<Node> = search.frontier.drain(..batch).collect();
-        search.expand(batch, jobs);
-        if progress(&search.progress()).is_break() {
-            break;
-        }
+    if bounds.shares_steps() {
+        let (local, first) = Local::new(bounds);
+        let node = first.node.expect("the first state is new");
+        Search::new(bounds, local, first.print, node).run(jobs, progress)
+    } else {
+        let (node, print) = direct::Node::first(bounds, &mut Scratch::new(bounds));
+        Search::new(bounds, Direct(bounds), print, node).run(jobs, progress)
     }
-    search.conclude()
 }
 
-/// A state that is yet to be expanded.
-struct Node {
-    world: World,
-    budget: Budget,
-    parts: Parts,
-    depth: usize,
+/// A set of properties.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Marks(u32);
+
+impl Marks {
+    pub(super) const NONE: Self = Self(0);
+
+    pub(super) fn put(&mut self, property: Property) {
+        self.0 |= 1 << property as u32;
+    }
+
+    fn properties(self) -> impl Iterator<Item = Property> {
+        let all = Property::ALL.iter().copied();
+        all.filter(move |property| self.0 & 1 << *property as u32 != 0)
+    }
+}
+
+impl FromIterator<Property> for Marks {
+    fn from_iter<I: IntoIterator<Item = Property>>(properties: I) -> Self {
+        let mut marks = Self::NONE;
+        properties.into_iter().for_each(|property| marks.put(property));
+        marks
+    }
 }
 
 /// What one choice leads to.
-struct Outcome {
-    print: u128,
-    is_free: bool,
-    violations: Vec<Violation>,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outcome<N> {
+    pub(super) print: u64,
+    pub(super) is_free: bool,
+    /// What it breaks, or may break.
+    pub(super) broken: Marks,
     /// None where the state was known before the batch.
-    reached: Option<(Node, IsConverged)>,
+    pub(super) node: Option<N>,
 }
 
-type IsConverged = bool;
+/// What some states lead to.
+struct Expansion<N> {
+    outcomes: Vec<Outcome<N>>,
+    /// Where the outcomes of each state begin and end.
+    ranges: Vec<(usize, usize)>,
+    converged: Vec<bool>,
+    /// What may be broken in each state.
+    suspected: Vec<Marks>,
+}
+
+impl<N> Expansion<N> {
+    fn of(states: usize) -> Self {
+        Self {
+            outcomes: Vec::with_capacity(states * 8),
+            ranges: vec![(0, 0); states],
+            converged: vec![false; states],
+            suspected: vec![Marks::NONE; states],
+        }
+    }
+}
+
+/// A way to find out what a state leads to.
+trait System: Sync {
+    type Node: Send + Sync;
+
+    /// States that are expanded before what they lead to is taken in.
+    const BATCH: usize;
+
+    /// Expands states, in lots side by side.
+    fn expand(&mut self, lots: &[&[Self::Node]], known: &Space) -> Vec<Expansion<Self::Node>>;
+
+    /// Bytes that it holds.
+    fn bytes(&self) -> usize;
+}
+
+struct Direct<'a>(&'a Bounds);
+
+impl System for Direct<'_> {
+    type Node = direct::Node;
+
+    const BATCH: usize = 1_024;
+
+    fn expand(&mut self, lots: &[&[direct::Node]], known: &Space) -> Vec<Expansion<direct::Node>> {
+        in_parallel(lots.to_vec(), |nodes| {
+            let mut scratch = Scratch::new(self.0);
+            let mut expansion = Expansion::of(nodes.len());
+            for (at, node) in nodes.iter().enumerate() {
+                let start = expansion.outcomes.len();
+                node.expand(self.0, known, &mut scratch, &mut expansion.outcomes);
+                expansion.ranges[at] = (start, expansion.outcomes.len());
+                expansion.converged[at] = node.world.is_converged();
+            }
+            expansion
+        })
+    }
+
+    fn bytes(&self) -> usize {
+        0
+    }
+}
+
+impl System for Local<'_> {
+    type Node = Compact;
+
+    const BATCH: usize = 16_384;
+
+    /// What is not worked out yet is asked for, worked out side by side, and taken in in the order
+    /// of the questions; then the states that have asked are expanded again.
+    fn expand(&mut self, lots: &[&[Compact]], _: &Space) -> Vec<Expansion<Compact>> {
+        let mut lots: Vec<_> = lots
+            .iter()
+            .map(|nodes| (*nodes, (0..nodes.len()).collect(), Expansion::of(nodes.len())))
+            .collect();
+        loop {
+            let local = &*self;
+            let mut questions = Vec::new();
+            let (open, asked): (Vec<_>, Vec<_>) =
+                in_parallel(lots, |lot| expand_open(local, lot)).into_iter().unzip();
+            lots = open;
+            questions.extend(asked.into_iter().flatten());
+            if questions.is_empty() {
+                return lots.into_iter().map(|(_, _, expansion)| expansion).collect();
+            }
+            self.answer_all(&questions, lots.len());
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        Local::bytes(self)
+    }
+}
+
+/// States, those of them that are yet to be expanded, and what came of the others.
+type Lot<'a> = (&'a [Compact], Vec<usize>, Expansion<Compact>);
+
+fn expand_open<'a>(
+    local: &Local<'_>,
+    (nodes, open, mut expansion): Lot<'a>,
+) -> (Lot<'a>, Vec<Question>) {
+    let mut questions = Vec::new();
+    let mut still_open = Vec::new();
+    for at in open {
+        let start = expansion.outcomes.len();
+        match local.expand(&nodes[at], &mut expansion.outcomes, &mut questions) {
+            Some(expanded) => {
+                expansion.ranges[at] = (start, expansion.outcomes.len());
+                expansion.converged[at] = expanded.is_converged;
+                expansion.suspected[at] = expanded.suspected;
+            }
+            None => still_open.push(at),
+        }
+    }
+    ((nodes, still_open, expansion), questions)
+}
+
+impl Local<'_> {
+    fn answer_all(&mut self, questions: &[Question], jobs: usize) {
+        let mut asked = Index::new();
+        let new = |question: &&Question| asked.find_or_insert(question.key(), 0).is_none();
+        let questions: Vec<Question> = questions.iter().filter(new).copied().collect();
+        let local = &*self;
+        let answers = in_parallel(lots_of(&questions, jobs), |questions| {
+            let mut scratch = local.scratch();
+            let worked = questions.iter().map(|each| local.work_out(*each, &mut scratch));
+            worked.collect::<Vec<_>>()
+        });
+        for (question, worked) in questions.iter().zip(answers.into_iter().flatten()) {
+            self.take_in(*question, worked);
+        }
+    }
+}
+
+fn lots_of<T>(all: &[T], jobs: usize) -> Vec<&[T]> {
+    all.chunks(all.len().div_ceil(jobs).max(1)).collect()
+}
 
 /// Where a safety property broke first.
 struct Break {
-    from: State,
-    action: u16,
+    path: Vec<u64>,
     violation: Violation,
 }
 
-struct Search<'a> {
+struct Search<'a, S: System> {
     bounds: &'a Bounds,
+    system: S,
     space: Space,
-    frontier: VecDeque<Node>,
+    frontier: VecDeque<S::Node>,
     transitions: usize,
     depth: usize,
+    /// The states before it are at most as deep.
+    level_end: usize,
     broken: BTreeMap<Property, Break>,
 }
 
-impl<'a> Search<'a> {
-    fn new(bounds: &'a Bounds) -> Self {
-        let mut search = Self {
+impl<'a, S: System> Search<'a, S> {
+    fn new(bounds: &'a Bounds, system: S, print: u64, node: S::Node) -> Self {
+        Self {
             bounds,
-            space: Space::default(),
-            frontier: VecDeque::new(),
+            system,
+            space: Space::new(print, bounds.liveness),
+            frontier: VecDeque::from([node]),
             transitions: 0,
             depth: 0,
+            level_end: 1,
             broken: BTreeMap::new(),
-        };
-        let world = World::new(bounds.setup());
-        let budget = bounds.budget();
-        let mut scratch = Scratch::new(bounds);
-        let parts = parts(&world, None, &mut scratch);
-        search.space.insert(fingerprint(&parts, &budget, &mut scratch), 0, 0);
-        search.space.converged.push(world.is_converged());
-        search.frontier.push_back(Node { world, budget, parts, depth: 0 });
-        search
+        }
+    }
+
+    fn run(
+        mut self,
+        jobs: usize,
+        mut progress: impl FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Exploration {
+        while self.space.len() <= self.bounds.states_max && !self.frontier.is_empty() {
+            // Near the bound states are taken one by one, so that it is not passed by far.
+            let room = (self.bounds.states_max - self.space.len()) / 64 + 1;
+            let batch = self.frontier.len().min(S::BATCH).min(room);
+            let batch: Vec<S::Node> = self.frontier.drain(..batch).collect();
+            self.expand(&batch, jobs);
+            if progress(&self.progress()).is_break() {
+                break;
+            }
+        }
+        self.conclude()
     }
 
     /// Expands states side by side, and takes in what they lead to in their order: so neither the
     /// numbers of the states nor what is found first depend on the threads.
-    fn expand(&mut self, batch: Vec<Node>, jobs: usize) {
-        let (bounds, space) = (self.bounds, &self.space);
-        let expand_all = |nodes: &[Node]| -> Vec<Vec<Outcome>> {
-            let mut scratch = Scratch::new(bounds);
-            nodes.iter().map(|node| expand(node, bounds, space, &mut scratch)).collect()
-        };
-        let outcomes: Vec<Vec<Vec<Outcome>>> = if jobs == 1 {
-            vec![expand_all(&batch)]
-        } else {
-            std::thread::scope(|scope| {
-                let chunks = batch.chunks(batch.len().div_ceil(jobs));
-                let expand_all = &expand_all;
-                let threads: Vec<_> =
-                    chunks.map(|nodes| scope.spawn(move || expand_all(nodes))).collect();
-                let join = |thread: ScopedJoinHandle<'_, _>| {
-                    thread.join().expect("a defect in an expansion ends the search")
-                };
-                threads.into_iter().map(join).collect()
-            })
-        };
-        let mut nodes = batch.into_iter();
-        for outcomes in outcomes.into_iter().flatten() {
-            let node = nodes.next().expect("each node has its outcomes");
-            if self.space.len() > self.bounds.states_max {
-                let left: Vec<Node> = std::iter::once(node).chain(nodes).collect();
-                left.into_iter().rev().for_each(|node| self.frontier.push_front(node));
-                return;
+    fn expand(&mut self, batch: &[S::Node], jobs: usize) {
+        let lots = if batch.len() < 64 { vec![batch] } else { lots_of(batch, jobs) };
+        let jobs = lots.len();
+        let mut expansions = self.system.expand(&lots, &self.space);
+        let prints: Vec<Vec<u64>> = expansions.iter().map(prints).collect();
+        let prints: Vec<&[u64]> = prints.iter().map(Vec::as_slice).collect();
+        let mut numbering = Numbering::new(self.space.look_up(&prints, jobs));
+        for expansion in &mut expansions {
+            for at in 0..expansion.ranges.len() {
+                self.take_in(expansion, at, &mut numbering);
             }
-            self.depth = node.depth;
-            self.take_in(outcomes);
         }
     }
 
     /// The outcomes of the next state, in the order of its choices.
-    fn take_in(&mut self, outcomes: Vec<Outcome>) {
-        let from = State::try_from(self.space.expanded()).expect("at most 2^32 states");
-        for (number, outcome) in outcomes.into_iter().enumerate() {
-            let action = u16::try_from(number).expect("a state has few actions");
-            for violation in outcome.violations {
-                let found = Break { from, action, violation };
-                self.broken.entry(found.violation.property).or_insert(found);
-            }
-            let (to, new) = self.space.insert(outcome.print, from, action);
-            if new {
-                let (node, converged) = outcome.reached.expect("it was not known before");
-                self.space.converged.push(converged);
-                self.frontier.push_back(node);
-            }
-            if outcome.is_free {
-                self.space.follows(to);
-            }
-            self.transitions += 1;
+    fn take_in(
+        &mut self,
+        expansion: &mut Expansion<S::Node>,
+        at: usize,
+        numbering: &mut Numbering,
+    ) {
+        let from = self.space.expanded();
+        if from == self.level_end {
+            self.depth += 1;
+            self.level_end = self.space.len();
         }
-        self.space.end_of_successors();
+        let from = State::try_from(from).expect("at most 2^31 states");
+        if expansion.suspected[at] != Marks::NONE {
+            self.judge(self.space.origin(from), expansion.suspected[at]);
+        }
+        let (start, end) = expansion.ranges[at];
+        let outcomes = &mut expansion.outcomes[start..end];
+        let broken = outcomes.iter().fold(0, |all, outcome| all | outcome.broken.0);
+        if broken != 0 {
+            self.judge(from, Marks(broken));
+        }
+        self.transitions += outcomes.len();
+        let mut new = Vec::new();
+        let known = outcomes.iter().map(|outcome| (outcome.print, outcome.is_free));
+        self.space.take_in(expansion.converged[at], known, numbering, |number| new.push(number));
+        for number in new {
+            let node = outcomes[number].node.take();
+            self.frontier.push_back(node.expect("it was not known before"));
+        }
+    }
+
+    /// Looks for the first choice of a state that breaks each of these properties, unless one is
+    /// known.
+    fn judge(&mut self, from: State, marks: Marks) {
+        let unknown: Vec<Property> =
+            marks.properties().filter(|property| !self.broken.contains_key(property)).collect();
+        if unknown.is_empty() {
+            return;
+        }
+        let path = self.space.path(from);
+        for (print, violation) in judge_choices(self.bounds, &path) {
+            if unknown.contains(&violation.property) {
+                let path = path.iter().copied().chain([print]).collect();
+                self.broken.entry(violation.property).or_insert(Break { path, violation });
+            }
+        }
     }
 
     fn progress(&self) -> Progress {
+        let frontier = self.frontier.len();
         Progress {
             states: self.space.len(),
             transitions: self.transitions,
-            frontier: self.frontier.len(),
+            frontier,
             depth: self.depth,
+            memory: self.space.bytes() + self.system.bytes() + frontier * size_of::<S::Node>(),
         }
     }
 
@@ -236,19 +411,27 @@ impl<'a> Search<'a> {
         Coverage {
             states,
             transitions: self.transitions,
-            depth: self.frontier.back().map_or(self.depth, |node| node.depth),
+            depth: self.depth + usize::from(states > self.level_end),
             frontier: self.frontier.len(),
             converged: self.space.converged.iter().filter(|converged| **converged).count(),
-            collision_chance: pairs / 2_f64.powi(128),
+            collision_chance: pairs / 2_f64.powi(64),
         }
     }
 
-    fn conclude(self) -> Exploration {
+    fn conclude(mut self) -> Exploration {
         let coverage = self.coverage();
         let unbroken = if self.frontier.is_empty() { Verdict::Holds } else { Verdict::Unknown };
-        let liveness = liveness::judge(&self.space);
+        self.frontier = VecDeque::new();
+        let liveness = if self.bounds.liveness {
+            liveness::judge(&self.space)
+        } else {
+            liveness::Liveness { wedge: None, livelock: None }
+        };
         let verdict = |property: &Property| {
             let found = match property {
+                Property::NoWedge | Property::NoLivelock if !self.bounds.liveness => {
+                    return Verdict::Unknown;
+                }
                 // What changes nothing may arrive for ever, so nothing must converge.
                 Property::NoLivelock if !self.bounds.reductions.superseded => {
                     return Verdict::Unknown;
@@ -272,20 +455,15 @@ impl<'a> Search<'a> {
                 | Property::SlotHeldOnce
                 | Property::Capacity
                 | Property::QueueKept
-                | Property::RecoveryExact => {
-                    self.broken.get(property).map(|found| self.violated(found))
-                }
+                | Property::RecoveryExact => self
+                    .broken
+                    .get(property)
+                    .map(|found| tell(self.bounds, &found.path, found.violation.clone())),
             };
             found.map_or_else(|| unbroken.clone(), |found| Verdict::Broken(Box::new(found)))
         };
         let verdicts = Property::ALL.iter().map(|each| (*each, verdict(each))).collect();
         Exploration { coverage, verdicts }
-    }
-
-    fn violated(&self, found: &Break) -> Counterexample {
-        let mut path = self.space.path(found.from);
-        path.push(found.action);
-        tell(self.bounds, &path, found.violation.clone())
     }
 
     fn wedge(&self, state: State) -> Counterexample {
@@ -302,22 +480,11 @@ impl<'a> Search<'a> {
     }
 }
 
-/// What each choice of a state leads to.
-fn expand(node: &Node, bounds: &Bounds, known: &Space, scratch: &mut Scratch) -> Vec<Outcome> {
-    let all = choices(&node.world, &node.budget, bounds);
-    let mut outcome = |choice: &Choice| {
-        let (world, violations) = take(&node.world, choice, bounds);
-        let mut budget = node.budget;
-        budget.pay(choice.cost);
-        let parts = parts(&world, Some((&node.world, &node.parts)), scratch);
-        let print = fingerprint(&parts, &budget, scratch);
-        let reached = (!known.contains(print)).then(|| {
-            let converged = world.is_converged();
-            (Node { world, budget, parts, depth: node.depth + 1 }, converged)
-        });
-        Outcome { print, is_free: choice.cost == Cost::Free, violations, reached }
-    };
-    all.iter().map(&mut outcome).collect()
+/// The fingerprints of all outcomes, in the order of the states.
+fn prints<N>(expansion: &Expansion<N>) -> Vec<u64> {
+    let ranges = expansion.ranges.iter();
+    let outcomes = ranges.flat_map(|(start, end)| &expansion.outcomes[*start..*end]);
+    outcomes.map(|outcome| outcome.print).collect()
 }
 
 /// One step: the choice, then what its hosts do at once, then off the links what cannot matter.

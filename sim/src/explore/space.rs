@@ -1,100 +1,195 @@
 //! What is kept of each state: its fingerprint, how it was first reached, what follows by itself.
 
+use super::index::Index;
+
 /// The index of a state, in the order in which it was first reached.
 pub(super) type State = u32;
 
+/// A state that is new has the number of the outcome that reached it, and this bit.
+const NEW: u32 = 1 << 31;
+
+/// Tables of fingerprints; threads share them out among themselves.
+const SHARDS: usize = 16;
+
 /// All states that were reached.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Space {
-    prints: Vec<u128>,
-    /// An open hash table of indices into `prints`, one up; 0 is free.
-    slots: Vec<u32>,
-    /// The state from which each was first reached, and by which of its actions.
-    origins: Vec<(State, u16)>,
+    shards: Vec<Index<u64>>,
+    /// The state from which each was first reached.
+    origins: Vec<State>,
+    /// Of each expanded state.
     pub(super) converged: Vec<bool>,
-    /// What follows each expanded state without a fault, one state after another.
-    successors: Vec<State>,
-    /// Where the successors of each expanded state end.
-    ends: Vec<usize>,
+    /// What follows each expanded state without a fault, one state after another; none where that
+    /// is not kept.
+    successors: Option<Vec<State>>,
+    /// How many states follow each expanded state.
+    degrees: Vec<u8>,
 }
 
 impl Space {
-    /// Takes a state in; none where it is known.
-    pub(super) fn insert(&mut self, print: u128, from: State, action: u16) -> (State, bool) {
-        if (self.prints.len() + 1) * 2 > self.slots.len() {
-            self.grow();
+    /// With the first state. What follows a state is kept where cycles and dead ends are looked
+    /// for.
+    pub(super) fn new(first: u64, keeps_successors: bool) -> Self {
+        let mut shards: Vec<Index<u64>> = (0..SHARDS).map(|_| Index::new()).collect();
+        shards[shard(first)].find_or_insert(first, 0);
+        Self {
+            shards,
+            origins: vec![0],
+            converged: Vec::new(),
+            successors: keeps_successors.then(Vec::new),
+            degrees: Vec::new(),
         }
-        let at = self.slot(print);
-        if let Some(known) = self.slots[at].checked_sub(1) {
-            return (known, false);
-        }
-        let index = u32::try_from(self.prints.len()).expect("at most 2^32 states fit in memory");
-        self.slots[at] = index + 1;
-        self.prints.push(print);
-        self.origins.push((from, action));
-        (index, true)
     }
 
-    pub(super) fn contains(&self, print: u128) -> bool {
-        !self.slots.is_empty() && self.slots[self.slot(print)] != 0
-    }
-
-    /// Where this fingerprint is, or would be.
-    fn slot(&self, print: u128) -> usize {
-        let mask = self.slots.len() - 1;
-        let low = u64::try_from(print & u128::from(u64::MAX)).expect("masked");
-        let mut at = usize::try_from(low & mask as u64).expect("below the length");
-        while let Some(known) = self.slots[at].checked_sub(1) {
-            if self.prints[known as usize] == print {
-                break;
-            }
-            at = (at + 1) & mask;
-        }
-        at
-    }
-
-    fn grow(&mut self) {
-        self.slots = vec![0; (self.slots.len() * 2).max(1024)];
-        for index in 0..self.prints.len() {
-            let at = self.slot(self.prints[index]);
-            self.slots[at] = u32::try_from(index + 1).expect("at most 2^32 states");
-        }
+    pub(super) fn contains(&self, print: u64) -> bool {
+        self.shards[shard(print)].find(print).is_some()
     }
 
     pub(super) fn len(&self) -> usize {
-        self.prints.len()
+        self.origins.len()
     }
 
     /// States whose successors are known: the first ones.
     pub(super) fn expanded(&self) -> usize {
-        self.ends.len()
+        self.converged.len()
     }
 
-    /// A state follows the one that is being expanded, without a fault.
-    pub(super) fn follows(&mut self, state: State) {
-        self.successors.push(state);
+    /// In memory.
+    pub(super) fn bytes(&self) -> usize {
+        let tables: usize = self.shards.iter().map(Index::bytes).sum();
+        let successors = self.successors.as_ref().map_or(0, Vec::capacity);
+        let per_state = self.converged.capacity() + self.degrees.capacity();
+        tables + (self.origins.capacity() + successors) * size_of::<State>() + per_state
     }
 
-    /// The next state is expanded.
-    pub(super) fn end_of_successors(&mut self) {
-        self.ends.push(self.successors.len());
+    /// Looks the outcomes of a batch up, and puts in those that are new, in parallel by fingerprint:
+    /// what comes of it is for [`Numbering`].
+    pub(super) fn look_up(&mut self, prints: &[&[u64]], jobs: usize) -> Vec<Vec<u32>> {
+        let jobs = jobs.clamp(1, SHARDS);
+        let mut lots: Vec<Vec<(usize, &mut Index<u64>)>> = (0..jobs).map(|_| Vec::new()).collect();
+        for (at, shard) in self.shards.iter_mut().enumerate() {
+            lots[at % jobs].push((at, shard));
+        }
+        in_parallel(lots, |mut lot| {
+            let mut found = Vec::new();
+            for (number, print) in (0..).zip(prints.iter().copied().flatten()) {
+                if shard(*print) % jobs == lot[0].0 {
+                    let table = &mut lot[shard(*print) / jobs].1;
+                    let state = table.find_or_insert(*print, NEW | number);
+                    found.push(state.unwrap_or(NEW | number));
+                }
+            }
+            found
+        })
     }
 
-    pub(super) fn successors(&self, state: usize) -> &[State] {
-        let start = state.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.successors[start..self.ends[state]]
+    /// Takes in what follows the next state; the states that are new are told in their order.
+    pub(super) fn take_in(
+        &mut self,
+        is_converged: bool,
+        outcomes: impl Iterator<Item = (u64, bool)>,
+        numbering: &mut Numbering,
+        mut on_new: impl FnMut(usize),
+    ) {
+        let from = State::try_from(self.expanded()).expect("at most 2^31 states");
+        let mut degree = 0_u8;
+        for (number, (print, is_free)) in outcomes.enumerate() {
+            let (state, new) = numbering.next(print, self.origins.len());
+            if new {
+                self.origins.push(from);
+                self.shards[shard(print)].replace(print, state);
+                on_new(number);
+            }
+            if let Some(successors) = self.successors.as_mut().filter(|_| is_free) {
+                successors.push(state);
+                degree = degree.checked_add(1).expect("few states follow one");
+            }
+        }
+        self.degrees.push(degree);
+        self.converged.push(is_converged);
     }
 
-    /// The actions that first led to a state, each by its number in the state before it.
-    pub(super) fn path(&self, state: State) -> Vec<u16> {
-        let mut path = Vec::new();
-        let mut at = state;
-        while at != 0 {
-            let (from, action) = self.origins[at as usize];
-            path.push(action);
-            at = from;
+    /// A state and what follows it, for each expanded state.
+    pub(super) fn all_successors(&self) -> impl Iterator<Item = (usize, &[State])> {
+        let mut rest = self.successors.as_deref().unwrap_or_default();
+        self.degrees.iter().enumerate().map(move |(from, degree)| {
+            let (successors, others) = rest.split_at(usize::from(*degree));
+            rest = others;
+            (from, successors)
+        })
+    }
+
+    /// The fingerprints on the way to a state, which comes last.
+    pub(super) fn path(&self, state: State) -> Vec<u64> {
+        let mut path = vec![state];
+        while let Some(at) = path.last().copied().filter(|at| *at != 0) {
+            path.push(self.origins[at as usize]);
         }
         path.reverse();
-        path
+        let mut prints = vec![0; path.len()];
+        let all = self.shards.iter().flat_map(Index::entries);
+        for (print, state) in all {
+            if let Ok(at) = path.binary_search(&state) {
+                prints[at] = print;
+            }
+        }
+        prints
     }
+
+    /// The state from which this one was first reached.
+    pub(super) fn origin(&self, state: State) -> State {
+        self.origins[state as usize]
+    }
+}
+
+/// Numbers the new states of a batch in the order in which they were reached.
+pub(super) struct Numbering {
+    jobs: usize,
+    found: Vec<std::vec::IntoIter<u32>>,
+    /// The state of each outcome that was the first to reach one.
+    states: Vec<State>,
+}
+
+impl Numbering {
+    pub(super) fn new(found: Vec<Vec<u32>>) -> Self {
+        let states = Vec::with_capacity(found.iter().map(Vec::len).sum());
+        let found: Vec<_> = found.into_iter().map(Vec::into_iter).collect();
+        Self { jobs: found.len(), found, states }
+    }
+
+    /// The state of the next outcome, and whether it is new.
+    fn next(&mut self, print: u64, next: usize) -> (State, bool) {
+        let found = self.found[shard(print) % self.jobs].next().expect("each was looked up");
+        let number = self.states.len();
+        let first = usize::try_from(found & !NEW).expect("a small number");
+        let (state, new) = if found & NEW == 0 {
+            (found, false)
+        } else if first == number {
+            let next = State::try_from(next).ok().filter(|next| next & NEW == 0);
+            (next.expect("at most 2^31 states fit in memory"), true)
+        } else {
+            (self.states[first], false)
+        };
+        self.states.push(state);
+        (state, new)
+    }
+}
+
+fn shard(print: u64) -> usize {
+    usize::try_from(print % SHARDS as u64).expect("few shards")
+}
+
+/// Does the same with each lot, each on a thread of its own.
+pub(super) fn in_parallel<T: Send, R: Send>(lots: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+    if lots.len() == 1 {
+        return lots.into_iter().map(work).collect();
+    }
+    std::thread::scope(|scope| {
+        let work = &work;
+        let threads: Vec<_> = lots.into_iter().map(|lot| scope.spawn(move || work(lot))).collect();
+        let join = |thread: std::thread::ScopedJoinHandle<'_, R>| {
+            thread.join().expect("a defect in an expansion ends the search")
+        };
+        threads.into_iter().map(join).collect()
+    })
 }

@@ -1,7 +1,8 @@
 //! A path through the space, told as a scenario.
 
-use super::action::{Action, choices};
-use super::search::take;
+use super::action::{Action, Choice};
+use super::direct::Node;
+use super::key::Scratch;
 use super::{Bounds, Property};
 use crate::check::{Rest, Violation, rest};
 use crate::choose::scene;
@@ -23,25 +24,47 @@ pub struct Counterexample {
     pub scenario: Scenario,
 }
 
-/// Tells the path of these actions, each by its number among the choices of the state before it.
+/// Goes the way of these fingerprints, and tells each choice before it is taken.
+pub(super) fn go(bounds: &Bounds, path: &[u64], mut tell: impl FnMut(&Node, &Choice)) -> Node {
+    let mut scratch = Scratch::new(bounds);
+    let (mut at, first) = Node::first(bounds, &mut scratch);
+    assert_eq!(path.first(), Some(&first), "each way begins with the first state");
+    for print in &path[1..] {
+        let found = at.choices(bounds).into_iter().find_map(|choice| {
+            let (next, found, _) = at.follow(&choice, bounds, &mut scratch);
+            (found == *print).then_some((choice, next))
+        });
+        let (choice, next) = found.expect("a choice that led on once leads on again");
+        tell(&at, &choice);
+        at = next;
+    }
+    at
+}
+
+/// What the choices at the end of this path break, each with where it leads to, in their order.
+pub(super) fn judge_choices(bounds: &Bounds, path: &[u64]) -> Vec<(u64, Violation)> {
+    let at = go(bounds, path, |_, _| ());
+    let mut scratch = Scratch::new(bounds);
+    let mut all = Vec::new();
+    for choice in at.choices(bounds) {
+        let (_, print, violations) = at.follow(&choice, bounds, &mut scratch);
+        all.extend(violations.into_iter().map(|violation| (print, violation)));
+    }
+    all
+}
+
+/// Tells the path of these fingerprints.
 ///
 /// The explorer leaves messages behind without a word; in a world that keeps them they are lost. It
 /// publishes when it pleases, so the record's own publishing is stalled.
-pub(super) fn tell(bounds: &Bounds, path: &[u16], violation: Violation) -> Counterexample {
-    let mut explored = World::new(bounds.setup());
-    let mut budget = bounds.budget();
-    let mut plain = explored.clone();
+pub(super) fn tell(bounds: &Bounds, path: &[u64], violation: Violation) -> Counterexample {
+    let mut plain = World::new(bounds.setup());
     let mut commands = vec![Command::Stall { target: Target::Arbiter(Arbiter::First) }];
-    for number in path {
-        let mut all = choices(&explored, &budget, bounds);
-        let choice = all.swap_remove(usize::from(*number));
-        play(&mut plain, &choice.action, &mut commands);
-        explored = take(&explored, &choice, bounds).0;
-        budget.pay(choice.cost);
-    }
+    go(bounds, path, |_, choice| play(&mut plain, &choice.action, &mut commands));
     let violation = explain(violation, plain);
-    let scenario = compose(bounds, &violation, path.len(), commands);
-    Counterexample { violation, steps: path.len(), scenario }
+    let steps = path.len() - 1;
+    let scenario = compose(bounds, &violation, steps, commands);
+    Counterexample { violation, steps, scenario }
 }
 
 /// Of a wedge: what is stuck where the calm way from here ends.

@@ -70,18 +70,25 @@ fn views(world: &World, who: Who, bounds: &Bounds) -> VecDeque<Arc<View>> {
         return newest(all.into(), bounds.late);
     }
     let held = process.host.candidate().view();
+    let says_the_same = |view: &View, last: Option<&View>| {
+        bounds.reductions.equal_views
+            && last
+                .is_some_and(|last| Projection::of(view, process) == Projection::of(last, process))
+    };
     let link = world.link(who);
     for view in link.views.iter().chain(&link.newest) {
         let last = kept.back().map(|view| &**view).or(held);
         let newer = last.is_none_or(|last| view.revision > last.revision);
-        let new = !bounds.reductions.equal_views
-            || last
-                .is_none_or(|last| Projection::of(view, process) != Projection::of(last, process));
-        if view.host == *process.host.id() && newer && new {
+        if view.host == *process.host.id() && newer && !says_the_same(view, last) {
             kept.push_back(Arc::clone(view));
         }
     }
-    newest(kept, bounds.late)
+    let mut kept = newest(kept, bounds.late);
+    // What made the first one differ may have been dropped just now.
+    if kept.front().is_some_and(|first| says_the_same(first, held)) {
+        kept.pop_front();
+    }
+    kept
 }
 
 /// The last one, and so many that it supersedes.

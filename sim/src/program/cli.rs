@@ -1,5 +1,7 @@
 //! The arguments.
 
+use std::num::NonZero;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, RangedI64ValueParser};
@@ -8,6 +10,7 @@ use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use handover_sim::choose::FaultKind;
 use handover_sim::explore::Bounds;
 use handover_sim::scenario::CURRENT;
+use handover_sim::swarm::Strategy;
 use handover_sim::variants::PROTOCOLS;
 
 /// Where `check` looks if it is not told.
@@ -83,6 +86,9 @@ pub(super) enum Command {
     /// Explore every interleaving of a small rollout
     #[command(after_help = EXIT_CODES)]
     Explore(Explore),
+    /// Hunt each wrong protocol by each strategy: how long it takes to find what it breaks
+    #[command(after_help = EXIT_CODES)]
+    Variants(Variants),
     /// Print the reference of the scenario language
     Vocabulary(Vocabulary),
 }
@@ -151,6 +157,12 @@ pub(super) enum Form {
     Text,
     /// For programs
     Json,
+    /// A sequence diagram for a README
+    Mermaid,
+    /// A space-time diagram: one lane a host, the record and the store, time downwards
+    Svg,
+    /// A page with the diagram and the trace
+    Html,
 }
 
 #[derive(Args, Debug)]
@@ -205,6 +217,45 @@ pub(super) struct Explore {
     pub(super) out: Option<PathBuf>,
 }
 
+#[derive(Args, Debug)]
+pub(super) struct Variants {
+    /// The random seeds, the last one not included. They share 2,000 schedules for each wrong
+    /// protocol and strategy
+    #[arg(long, value_name = "A..B", default_value = "0..20", value_parser = seeds)]
+    pub(super) seeds: Range<u64>,
+    /// Only this protocol; may be given more than once [default: all]
+    #[arg(long, value_name = "P", value_parser = protocols(), hide_possible_values = true)]
+    pub(super) protocol: Vec<String>,
+    /// Only this strategy; may be given more than once: mix, random, delay-bounded[=DEPARTURES],
+    /// pct[=DEPTH] [default: all]
+    #[arg(long, value_name = "S")]
+    pub(super) strategy: Vec<Strategy>,
+    /// Threads; what is found does not depend on their number [default: one a core]
+    #[arg(long, value_name = "N")]
+    pub(super) jobs: Option<NonZero<usize>>,
+    /// Print one JSON object instead of the table
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// More would leave a seed less than a schedule.
+const SEEDS_MAX: u64 = 2_000;
+
+/// `0..20`
+fn seeds(text: &str) -> Result<Range<u64>, String> {
+    let (start, end) = text.split_once("..").ok_or("write A..B, as in 0..20")?;
+    let number = |text: &str| {
+        text.trim().parse::<u64>().map_err(|_| format!("`{text}` is no number from 0 on"))
+    };
+    let seeds = number(start)?..number(end)?;
+    match seeds.end.checked_sub(seeds.start) {
+        Some(1..=SEEDS_MAX) => Ok(seeds),
+        None | Some(_) => {
+            Err(format!("it has to be 1 to {SEEDS_MAX} seeds, the last not included"))
+        }
+    }
+}
+
 fn range(least: i64, most: i64) -> RangedI64ValueParser<u8> {
     RangedI64ValueParser::new().range(least..=most)
 }
@@ -238,9 +289,10 @@ mod tests {
         let arguments = [&["handover-sim"], arguments].concat();
         match Cli::parse_from(arguments).asked().0 {
             Command::Check(check) => check,
-            other @ (Command::Replay(_) | Command::Explore(_) | Command::Vocabulary(_)) => {
-                panic!("{other:?}")
-            }
+            other @ (Command::Replay(_)
+            | Command::Explore(_)
+            | Command::Variants(_)
+            | Command::Vocabulary(_)) => panic!("{other:?}"),
         }
     }
 
@@ -249,6 +301,15 @@ mod tests {
         for options in [&[][..], &["--walks", "7", "--json"], &["--out", "x", "--junit", "y"]] {
             let explicit = asked(&[&["check"], options].concat());
             assert_eq!(format!("{:?}", asked(options)), format!("{explicit:?}"));
+        }
+    }
+
+    #[test]
+    fn seeds_are_a_range_that_is_not_empty_and_leaves_each_a_schedule() {
+        assert_eq!(seeds("1..100"), Ok(1..100));
+        assert_eq!(seeds("0..2000"), Ok(0..2_000));
+        for refused in ["", "7", "3..3", "4..3", "0..2001", "a..2", "-1..2"] {
+            seeds(refused).expect_err(refused);
         }
     }
 

@@ -61,7 +61,7 @@ fn bounds(asked: &Explore) -> Bounds {
 }
 
 fn message(progress: &Progress) -> String {
-    let Progress { states, transitions, frontier, depth } = progress;
+    let Progress { states, transitions, frontier, depth, memory: _ } = progress;
     format!("{states} states  {transitions} transitions  frontier {frontier}  depth {depth}")
 }
 

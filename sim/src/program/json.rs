@@ -1,5 +1,6 @@
 //! Results for programs. The keys come in the order of the structures below.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use handover_sim::scenario::vocabulary as words;
@@ -11,6 +12,7 @@ use super::check::Checked;
 use super::counts::{Counts, digest, themes};
 use super::exit_code;
 use super::explore::Explored;
+use super::variants::{Figures, Row, Shortest};
 use super::walks::FailedWalk;
 
 #[derive(Serialize)]
@@ -134,6 +136,38 @@ struct VerdictJson {
 }
 
 #[derive(Serialize)]
+struct VariantsJson {
+    /// The exit code that the rows call for.
+    exit: u8,
+    rows: Vec<VariantJson>,
+}
+
+/// What a strategy has found of a wrong protocol.
+#[derive(Serialize)]
+struct VariantJson {
+    protocol: &'static str,
+    /// What it has to break first.
+    property: Option<String>,
+    /// `broken` or `unknown`.
+    verdict: &'static str,
+    strategy: String,
+    seeds: usize,
+    /// Seeds that have found something.
+    found: usize,
+    /// What they have found, each property with the number of seeds.
+    properties: BTreeMap<String, usize>,
+    /// To the first failure, over the seeds; none where that many have found nothing.
+    schedules_median: Option<u64>,
+    schedules_p95: Option<u64>,
+    events_median: Option<u64>,
+    events_p95: Option<u64>,
+    /// Of the shortest schedule that breaks the property.
+    steps: Option<usize>,
+    /// Why there is no shortest schedule.
+    why: Option<&'static str>,
+}
+
+#[derive(Serialize)]
 struct VocabularyJson {
     headers: Vec<WordJson>,
     verbs: Vec<WordJson>,
@@ -219,6 +253,42 @@ pub(super) fn explore(explored: &Explored) -> String {
         verdicts: verdicts.collect(),
     };
     let text = serde_json::to_string_pretty(&explore).expect("text, numbers and lists are JSON");
+    format!("{text}\n")
+}
+
+/// One object over several lines.
+pub(super) fn variants(rows: &[Row], judgement: Judgement) -> String {
+    let cells = rows.iter().flat_map(|row| {
+        let (steps, why) = match row.shortest {
+            Shortest::Found(_, steps) => (Some(steps), None),
+            Shortest::None(why) => (None, Some(why)),
+        };
+        row.cells.iter().map(move |(strategy, hunts)| {
+            let mut properties = BTreeMap::new();
+            for property in hunts.iter().filter_map(|hunt| hunt.found) {
+                *properties.entry(property.to_string()).or_default() += 1;
+            }
+            let found = properties.values().sum();
+            let figures = Figures::of(hunts);
+            VariantJson {
+                protocol: row.protocol.name(),
+                property: row.protocol.breaks().map(|named| named.to_string()),
+                verdict: if found > 0 { "broken" } else { "unknown" },
+                strategy: strategy.to_string(),
+                seeds: hunts.len(),
+                found,
+                properties,
+                schedules_median: figures.schedules.0,
+                schedules_p95: figures.schedules.1,
+                events_median: figures.events.0,
+                events_p95: figures.events.1,
+                steps,
+                why,
+            }
+        })
+    });
+    let variants = VariantsJson { exit: exit_code(judgement), rows: cells.collect() };
+    let text = serde_json::to_string_pretty(&variants).expect("text, numbers and lists are JSON");
     format!("{text}\n")
 }
 

@@ -13,6 +13,7 @@ mod junit;
 mod progress;
 mod replay;
 mod table;
+mod variants;
 mod vocabulary;
 mod walks;
 
@@ -35,6 +36,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Check(check) => check::check(&check).unwrap_or_else(|refused| refused),
         Command::Replay(replay) => replay::replay(&replay).unwrap_or_else(|refused| refused),
         Command::Explore(explore) => explore::explore(&explore),
+        Command::Variants(asked) => variants::variants(&asked),
         Command::Vocabulary(vocabulary) => vocabulary::vocabulary(&vocabulary),
     };
     ExitCode::from(exit_code(judgement))

@@ -1,6 +1,7 @@
 //! `replay`: scenarios, and the story of each run.
 
-use handover_sim::scenario::{self, CURRENT, Ended, Scenario};
+use handover_sim::picture::{self, Picture};
+use handover_sim::scenario::{self, CURRENT, Ended, Run, Scenario};
 use handover_sim::suite::{Judged, Judgement, Suite};
 use handover_sim::variants::{self, Protocol};
 
@@ -17,6 +18,7 @@ pub(super) fn replay(asked: &Replay) -> Result<Judgement, Judgement> {
     let form = if asked.json { Form::Json } else { asked.form };
     let mut judgement = Judgement::AsExpected;
     let mut texts = Vec::new();
+    let mut pictures = Vec::new();
     let mut failing = Vec::new();
     for (path, scenario) in suite.files() {
         let Ok(scenario) = scenario else {
@@ -24,12 +26,14 @@ pub(super) fn replay(asked: &Replay) -> Result<Judgement, Judgement> {
             continue;
         };
         for protocol in protocols(scenario, asked.protocol.as_deref()) {
-            let judged = Judged::new(path, scenario, scenario::run(scenario, protocol));
+            let run = run(scenario, protocol, form, &mut pictures);
+            let judged = Judged::new(path, scenario, run);
             judgement = judgement.max(judged.judgement());
             failing.extend(summary(&judged));
             texts.push(match form {
                 Form::Text => format!("{}{}\n", judged.run.trace, ending(&judged)),
                 Form::Json => json::replay(path, &judged),
+                Form::Mermaid | Form::Svg | Form::Html => String::new(),
             });
         }
     }
@@ -39,6 +43,9 @@ pub(super) fn replay(asked: &Replay) -> Result<Judgement, Judgement> {
     let text = match form {
         Form::Text => texts.join("\n"),
         Form::Json => texts.concat(),
+        Form::Mermaid => picture::mermaid(&pictures),
+        Form::Svg => picture::svg(&pictures),
+        Form::Html => picture::html(&pictures),
     };
     let written = match &asked.out {
         Some(out) => write(out, &text),
@@ -48,6 +55,24 @@ pub(super) fn replay(asked: &Replay) -> Result<Judgement, Judgement> {
         complain(&line);
     }
     Ok(judgement.max(written))
+}
+
+/// Runs a scenario, and keeps its picture where one is asked for.
+fn run(
+    scenario: &Scenario,
+    protocol: &'static dyn Protocol,
+    form: Form,
+    pictures: &mut Vec<Picture>,
+) -> Run {
+    match form {
+        Form::Text | Form::Json => scenario::run(scenario, protocol),
+        Form::Mermaid | Form::Svg | Form::Html => {
+            let picture = Picture::of(scenario, protocol);
+            let run = picture.run().clone();
+            pictures.push(picture);
+            run
+        }
+    }
 }
 
 /// What a person has to look at after pages of traces: the first problem of a run in a line.

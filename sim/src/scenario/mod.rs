@@ -36,7 +36,8 @@ pub use keywords::{
     Refusal, Remark, Standing, Term, VerdictState,
 };
 pub use line::{Content, Line, Span};
-pub use run::{Ended, Failure, Run, Stale, run};
+pub(crate) use run::setup_of;
+pub use run::{Ended, Failure, Moment, Run, Stale, run, watch};
 pub use setup::{HostSetup, Setup};
 pub(crate) use token::escaped;
 pub use trace::{Entry, Trace};

@@ -93,13 +93,38 @@ impl Run {
     }
 }
 
+/// Something that an onlooker of a run sees.
+#[derive(Clone, Copy, Debug)]
+pub enum Moment<'a> {
+    /// A command of the file is about to be played.
+    Command(&'a Command),
+    /// It could not happen; this is missing.
+    Stale(&'a str),
+    /// An atomic step was taken.
+    Step(&'a Transition<'a>),
+    /// A property was seen broken, by the last step or at rest; only the first one is told.
+    Broken(&'a Violation),
+    /// The file has ended: all faults end, and calm goes on to rest.
+    End,
+}
+
 /// Runs a scenario under a protocol.
 #[must_use]
 pub fn run(scenario: &Scenario, protocol: &'static dyn Protocol) -> Run {
+    watch(scenario, protocol, &mut |_| ())
+}
+
+/// Runs a scenario under a protocol before the eyes of an onlooker.
+#[must_use]
+pub fn watch(
+    scenario: &Scenario,
+    protocol: &'static dyn Protocol,
+    seen: &mut dyn FnMut(Moment<'_>),
+) -> Run {
     let _span =
         tracing::info_span!("scenario", title = scenario.title(), protocol = protocol.name())
             .entered();
-    let mut script = Script::new(scenario, protocol);
+    let mut script = Script::new(scenario, protocol, seen);
     let mut line = 0;
     for each in scenario.lines() {
         line = each.span().line.max(line);
@@ -122,7 +147,8 @@ pub fn run(scenario: &Scenario, protocol: &'static dyn Protocol) -> Run {
     }
 }
 
-struct Script {
+struct Script<'a> {
+    seen: &'a mut dyn FnMut(Moment<'_>),
     world: World,
     protocol: &'static dyn Protocol,
     single_steps: bool,
@@ -140,14 +166,19 @@ struct Script {
     last: Vec<Fact>,
 }
 
-impl Script {
-    fn new(scenario: &Scenario, protocol: &'static dyn Protocol) -> Self {
+impl<'a> Script<'a> {
+    fn new(
+        scenario: &Scenario,
+        protocol: &'static dyn Protocol,
+        seen: &'a mut dyn FnMut(Moment<'_>),
+    ) -> Self {
         let trace = Trace {
             title: scenario.title().to_owned(),
             protocol: protocol.name().to_owned(),
             entries: Vec::new(),
         };
         Self {
+            seen,
             world: World::new(setup_of(scenario, protocol)),
             protocol,
             single_steps: scenario.setup().single_steps,
@@ -183,6 +214,7 @@ impl Script {
     }
 
     fn command(&mut self, command: &Command, line: usize) -> bool {
+        (self.seen)(Moment::Command(command));
         if let Command::Expect { under, fact } = command {
             self.expect(under.as_deref(), fact, line);
         } else if let Command::Check { property } = command {
@@ -257,6 +289,7 @@ impl Script {
         self.digest.step(&name, &before, &self.world);
         self.tell(&facts);
         let step = Transition { before: &before, event, facts: &facts, after: &self.world };
+        (self.seen)(Moment::Step(&step));
         let judged = check::check(&step);
         self.last.extend(facts);
         judged.map_err(|violation| self.note_broken(line, violation)).is_ok()
@@ -300,6 +333,7 @@ impl Script {
 
     fn note_stale(&mut self, command: &Command, why: String, line: usize) -> bool {
         self.last.clear();
+        (self.seen)(Moment::Stale(&why));
         self.say(format!("cannot happen: {why}"));
         self.stale.push(Stale { line, command: command.to_string(), why });
         self.protocol.breaks().is_some()
@@ -310,6 +344,7 @@ impl Script {
             self.say(format!("BROKEN {violation}"));
         }
         if self.broken.is_none() {
+            (self.seen)(Moment::Broken(&violation));
             self.broken = Some((line, violation));
         }
     }
@@ -319,6 +354,7 @@ impl Script {
         if self.broken.is_some() || self.protocol.breaks().is_none() && !self.stale.is_empty() {
             return;
         }
+        (self.seen)(Moment::End);
         let text = "(the end: heal, rest)".to_owned();
         self.trace.entries.push(Entry { line: 0, text, consequences: vec![] });
         self.step(&Event::Heal, line);
@@ -342,7 +378,8 @@ impl Script {
     }
 }
 
-fn setup_of(scenario: &Scenario, protocol: &'static dyn Protocol) -> Setup {
+/// The world that a scenario begins with.
+pub(crate) fn setup_of(scenario: &Scenario, protocol: &'static dyn Protocol) -> Setup {
     let setup = scenario.setup();
     let places = setup.hosts.iter().map(|host| Place {
         slots: host.slots,

@@ -1,7 +1,8 @@
 //! `abandoned-before-stopped`: the end of a build is said together with the order to stop it.
 //!
-//! The record hands the job on while the build still stops: two hosts build. It leaves out Ca4:
-//! nothing is said until the build has really stopped. Breaks `SingleBuilder`.
+//! The record hands the job on while the build still stops: if it comes to its own end first, its
+//! report is lost, and if not, two hosts build. It leaves out Ca4: nothing is said until the build has
+//! really stopped. Breaks `NoLostReport`, and a few steps later `SingleBuilder`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +27,7 @@ impl Protocol for AbandonedBeforeStopped {
     }
 
     fn breaks(&self) -> Option<Property> {
-        Some(Property::SingleBuilder)
+        Some(Property::NoLostReport)
     }
 
     fn says_on_top(&self, process: &Process, order: &ExecutorEffect) -> Option<Statement> {
@@ -42,29 +43,44 @@ impl Protocol for AbandonedBeforeStopped {
         Some(Statement { seq: statement.seq.next(), standing, ..statement })
     }
 
-    /// The end that its core reports later has the same number, and is heard all the same.
     fn fold(
         &self,
         record: &Record,
         input: &Input,
         suspects: &BTreeSet<HostId>,
     ) -> Result<Change, Refusal> {
-        let heard = record.fold(input, suspects);
-        let (Err(Refusal::Outdated { seen }), Input::Statement(statement)) = (&heard, input) else {
-            return heard;
-        };
-        let mut parts = record.to_parts();
-        let line = parts.lines.get_mut(&statement.host).expect("an outdated word has a line");
-        if *seen != statement.seq || !matches!(line.standing, Standing::Finished { .. }) {
-            return heard;
-        }
-        line.seq = Seq(seen.0 - 1);
-        Record::from_parts(parts).expect("numbers of words bind nothing else").fold(input, suspects)
+        end_of_the_same_number(record, input, suspects)
     }
 
-    /// Its core does not know that it has said so.
     fn hear(&self, view: &View, process: &Process) -> View {
-        let seq = process.host.candidate().seq();
-        View { acknowledged: view.acknowledged.map(|seen| seen.min(seq)), ..view.clone() }
+        without_what_was_said_on_top(view, process)
     }
+}
+
+/// The end that its core reports later has the number of what was said on top, and is heard all the
+/// same. Where it then ends what it does not hold, that is no alarm.
+pub(super) fn end_of_the_same_number(
+    record: &Record,
+    input: &Input,
+    suspects: &BTreeSet<HostId>,
+) -> Result<Change, Refusal> {
+    let heard = record.fold(input, suspects);
+    let (Err(Refusal::Outdated { seen }), Input::Statement(statement)) = (&heard, input) else {
+        return heard;
+    };
+    let mut parts = record.to_parts();
+    let line = parts.lines.get_mut(&statement.host).expect("an outdated word has a line");
+    if *seen != statement.seq || !matches!(statement.standing, Standing::Finished { .. }) {
+        return heard;
+    }
+    line.seq = Seq(seen.0 - 1);
+    let behind = Record::from_parts(parts).expect("numbers of words bind nothing else");
+    let folded = behind.fold(input, suspects);
+    if folded == Err(Refusal::Impossible) { heard } else { folded }
+}
+
+/// Its core does not know that it has said so.
+pub(super) fn without_what_was_said_on_top(view: &View, process: &Process) -> View {
+    let seq = process.host.candidate().seq();
+    View { acknowledged: view.acknowledged.map(|seen| seen.min(seq)), ..view.clone() }
 }

@@ -26,11 +26,16 @@ impl Protocol for AcceptWithoutAcknowledgement {
     }
 
     fn hear(&self, view: &View, process: &Process) -> View {
-        let candidate = process.host.candidate();
-        let would_take = matches!(candidate.phase(), Phase::Asking | Phase::Planning { .. });
-        let offered = view.hold_of(candidate.host()).is_some_and(|hold| !hold.is_started());
-        let acknowledged =
-            if would_take && offered { Some(candidate.seq()) } else { view.acknowledged };
-        View { acknowledged, ..view.clone() }
+        as_if_acknowledged(view, process)
     }
+}
+
+/// A view with an offer, as if it answered the present asking.
+pub(super) fn as_if_acknowledged(view: &View, process: &Process) -> View {
+    let candidate = process.host.candidate();
+    let would_take = matches!(candidate.phase(), Phase::Asking | Phase::Planning { .. });
+    let offered = view.hold_of(candidate.host()).is_some_and(|hold| !hold.is_started());
+    let acknowledged =
+        if would_take && offered { Some(candidate.seq()) } else { view.acknowledged };
+    View { acknowledged, ..view.clone() }
 }

@@ -4,7 +4,7 @@
 //! nobody (Systemorph/MeshWeaver#3598). It leaves out the third principle: folding, taking back,
 //! publishing a verdict and offering happen in one fold. Breaks `Settled`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use handover_core::{Change, HostId, Input, Record, Refusal, Standing};
 
@@ -36,12 +36,17 @@ impl Protocol for DecideWhenQueued {
         if !matches!(input, Input::Statement(_)) || somebody_waits(record, &change) {
             return Ok(change);
         }
-        let (next_grant, verdicts) = (record.next_grant(), Default::default());
-        Ok(Change { hold: None, verdicts, next_grant, ..change })
+        Ok(undecided(record, change))
     }
 }
 
-fn somebody_waits(record: &Record, change: &Change) -> bool {
+/// What was said is written down, and nothing follows from it.
+pub(super) fn undecided(record: &Record, change: Change) -> Change {
+    let (next_grant, verdicts) = (record.next_grant(), BTreeMap::new());
+    Change { hold: None, verdicts, next_grant, ..change }
+}
+
+pub(super) fn somebody_waits(record: &Record, change: &Change) -> bool {
     let asks = |standing: &Standing| matches!(standing, Standing::Asking { .. });
     let changed = change.lines.values().flatten();
     let mut others = record.lines().filter(|(host, _)| !change.lines.contains_key(*host));

@@ -7,25 +7,37 @@
 mod abandoned_before_stopped;
 mod accept_without_acknowledgement;
 mod accepted_waits;
+mod admitted_before_the_gate;
 mod age_is_death;
 mod always_broken;
 mod approval_before_commit;
 mod approve_unsigned;
+mod asks_before_stopped;
+mod build_at_the_offer;
 mod cut_builds_pay;
 mod decide_when_queued;
+mod deployment_awaits_itself;
 mod drain_after_release;
 mod drain_forgotten;
+mod elect_at_publication;
+mod ends_wait_for_a_pass;
 mod ends_when_idle;
 mod finished_stays_down;
 mod free_at_start;
+mod gate_read_before_counted;
 mod guarded_report;
+mod hunt;
 mod ignore_revocation;
+mod lapse_to_the_same_host;
 mod latest_verdict;
 mod no_grants;
+mod no_grants_at_the_offer;
+mod no_grants_nor_acknowledgement;
 mod no_seq;
 mod offer_in_a_later_fold;
 mod offer_to_a_draining_host;
 mod parked_for_ever;
+mod parked_keeps_its_slot;
 mod release_before_remove;
 mod remove_before_status;
 mod report_not_held;
@@ -35,21 +47,27 @@ mod silent_on_approval;
 mod silent_stand_down;
 mod silent_when_approved;
 mod slot_released_at_cancel;
+mod smallest;
 mod stale_word_takes_offer_back;
+mod status_before_artifacts;
 mod stay_gone;
 mod view_goes_back;
 mod word_buries_the_last_life;
+mod workspace_before_admission;
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use handover_core::{
-    Change, Effect, ExecutorEffect, Host, HostId, Input, Ledger, Phase, Record, Refusal, Statement,
-    View,
+    Change, Effect, ExecutorEffect, GrantId, Host, HostId, Input, Ledger, Phase, Record, Refusal,
+    Statement, View,
 };
 
 use crate::check::Property;
 use crate::world::Process;
+
+pub use hunt::{Hunt, hunt, hunting_ground};
+pub use smallest::{first_broken, smallest};
 
 /// What the actors of a world follow. Each method is a seam; as given, it is the right protocol.
 pub trait Protocol: fmt::Debug + Sync {
@@ -59,9 +77,20 @@ pub trait Protocol: fmt::Debug + Sync {
     /// What it leaves out, in a line.
     fn summary(&self) -> &'static str;
 
-    /// The property that it breaks first; none for the right one, nor for a wrong one whose mistake
+    /// The property that it breaks first: of those of safety the one that the shortest schedule
+    /// breaks, else the one of liveness. None for the right one, nor for a wrong one whose mistake
     /// the other rules make up for.
     fn breaks(&self) -> Option<Property>;
+
+    /// Of a wrong one that breaks nothing: the rules that make up for what it leaves out.
+    fn masked_by(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Does what it leaves out matter only where an identity is used twice, against Dr4?
+    fn needs_reuse(&self) -> bool {
+        false
+    }
 
     /// A statement on its way out of a host.
     fn say(&self, saying: &Saying<'_>) -> Said {
@@ -71,6 +100,11 @@ pub trait Protocol: fmt::Debug + Sync {
     /// A view on its way into a host.
     fn hear(&self, view: &View, _process: &Process) -> View {
         view.clone()
+    }
+
+    /// A statement as an arbiter takes it, which knows this record.
+    fn take(&self, _record: &Record, statement: Statement) -> Statement {
+        statement
     }
 
     /// An input at an arbiter.
@@ -89,6 +123,17 @@ pub trait Protocol: fmt::Debug + Sync {
     /// A restarted arbiter, before it publishes.
     fn settle(&self, record: &Record, suspects: &BTreeSet<HostId>) -> Option<Change> {
         record.settle(suspects)
+    }
+
+    /// What an arbiter adds to the committed record before it publishes it.
+    fn before_publication(&self, _record: &Record, _suspects: &BTreeSet<HostId>) -> Option<Change> {
+        None
+    }
+
+    /// The offer that its driver lets lapse as soon as it can, for ever; none where offers lapse by
+    /// a fault alone.
+    fn lapses(&self, _record: &Record) -> Option<GrantId> {
+        None
     }
 
     /// Is this change told to the hosts before it is committed? Then a commit that is lost is never
@@ -207,6 +252,19 @@ pub const PROTOCOLS: &[&dyn Protocol] = &[
     &silent_when_approved::SilentWhenApproved,
     &view_goes_back::ViewGoesBack,
     &reused_number_unnoticed::ReusedNumberUnnoticed,
+    &build_at_the_offer::BuildAtTheOffer,
+    &no_grants_at_the_offer::NoGrantsAtTheOffer,
+    &no_grants_nor_acknowledgement::NoGrantsNorAcknowledgement,
+    &ends_wait_for_a_pass::EndsWaitForAPass,
+    &elect_at_publication::ElectAtPublication,
+    &asks_before_stopped::AsksBeforeStopped,
+    &lapse_to_the_same_host::LapseToTheSameHost,
+    &gate_read_before_counted::GateReadBeforeCounted,
+    &parked_keeps_its_slot::ParkedKeepsItsSlot,
+    &admitted_before_the_gate::AdmittedBeforeTheGate,
+    &workspace_before_admission::WorkspaceBeforeAdmission,
+    &status_before_artifacts::StatusBeforeArtifacts,
+    &deployment_awaits_itself::DeploymentAwaitsItself,
 ];
 
 /// The names of all wrong protocols.

@@ -43,3 +43,20 @@ impl Protocol for NoGrants {
         record.fold(input, suspects)
     }
 }
+
+/// A word as it would be if hand-overs had no numbers: it is about whatever its host holds.
+pub(super) fn about_the_present_hold(record: &Record, statement: Statement) -> Statement {
+    let Some(hold) = record.hold().filter(|hold| hold.host == statement.host) else {
+        return statement;
+    };
+    let grant = hold.grant;
+    let standing = match statement.standing {
+        Standing::Accepted { plan, .. } => Standing::Accepted { grant, plan },
+        Standing::Building { signed_off, .. } => Standing::Building { grant, signed_off },
+        Standing::Finished { outcome, signed_off, .. } => {
+            Standing::Finished { grant, outcome, signed_off }
+        }
+        standing @ (Standing::Asking { .. } | Standing::StoodDown) => standing,
+    };
+    Statement { standing, ..statement }
+}

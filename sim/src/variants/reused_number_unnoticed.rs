@@ -26,6 +26,10 @@ impl Protocol for ReusedNumberUnnoticed {
         Some(Property::NoLivelock)
     }
 
+    fn needs_reuse(&self) -> bool {
+        true
+    }
+
     fn hear(&self, view: &View, process: &Process) -> View {
         let seq = process.host.candidate().seq();
         let acknowledged = view.acknowledged.filter(|seen| *seen <= seq);

@@ -23,6 +23,10 @@ impl Protocol for SilentWhenApproved {
         None
     }
 
+    fn masked_by(&self) -> Option<&'static str> {
+        Some("Ar8: nobody is offered the job for a version with a verdict")
+    }
+
     fn say(&self, saying: &Saying<'_>) -> Said {
         let candidate = saying.process.host.candidate();
         let view = candidate.view().filter(|view| view.is_approved());

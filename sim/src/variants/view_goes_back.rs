@@ -25,6 +25,10 @@ impl Protocol for ViewGoesBack {
         None
     }
 
+    fn masked_by(&self) -> Option<&'static str> {
+        Some("Ca8, St2, Ar8 and Dr1: gates stay open, old offers are not taken, news is repeated")
+    }
+
     fn hear(&self, view: &View, process: &Process) -> View {
         // Numbers of its own, in the order of arrival; those of the next life are above.
         let life = Revision(process.host.id().incarnation.0 << 32);

@@ -227,7 +227,9 @@ impl World {
         let statement = front.expect("enabled only with a statement");
         let seq = statement.seq;
         let host = statement.host.clone();
-        let input = Arc::new(Input::Statement(Arc::unwrap_or_clone(statement)));
+        let known = &self.arbiters[usize::from(to.0)].applied;
+        let taken = self.protocol().take(known, Arc::unwrap_or_clone(statement));
+        let input = Arc::new(Input::Statement(taken));
         let answer = self.fold(to, input, facts);
         // A repeat of what is folded already means that the host waits for the news (Dr1).
         let process = self.process(from);
@@ -239,6 +241,17 @@ impl World {
             let record = &self.arbiters[usize::from(to.0)].applied;
             let view = record.view_for(process.host.id(), process.host.version());
             self.send_view(from, Arc::new(view), facts);
+        }
+    }
+
+    /// What a wrong protocol adds before it publishes.
+    pub(super) fn settle_late(&mut self, index: ArbiterIndex, facts: &mut Vec<Fact>) {
+        let known = &self.arbiters[usize::from(index.0)].applied;
+        let late = self.protocol().before_publication(known, &self.oracle.suspects);
+        if let Some(change) = late
+            && !self.commit(index, &change, None, facts)
+        {
+            self.catch_up(index);
         }
     }
 

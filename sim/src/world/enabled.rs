@@ -7,9 +7,6 @@ use super::{
     ArbiterIndex, Direction, Event, Life, Process, Step, StepKind, Target, Who, Wire, World,
 };
 
-/// [`Who`] numbers them.
-const PROCESSES_MAX: usize = 256;
-
 impl World {
     /// The events that happen by themselves, without any fault or wish: messages arrive, drivers
     /// carry out orders, builds end, the dead are declared gone. In the calm order.
@@ -34,6 +31,7 @@ impl World {
                 events.push(Event::Publish(index));
             }
         }
+        events.extend(self.protocol().lapses(self.committed()).map(Event::Lapse));
         for (who, _) in self.processes() {
             if self.permits(&Event::Read(who)).is_ok() {
                 events.push(Event::Read(who));
@@ -235,8 +233,8 @@ impl World {
     }
 
     fn has_room(&self) -> Result<(), NotEnabled> {
-        let why = "a world has at most 256 processes, the dead ones counted";
-        ensure(self.processes.len() < PROCESSES_MAX, why)
+        let why = "a world has at most 65,536 processes, the dead ones counted";
+        ensure(self.processes.len() < Self::PROCESSES_MAX, why)
     }
 
     fn known_target(&self, event: &Event) -> Result<(), NotEnabled> {

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 /// A process, by the order of its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct Who(pub u8);
+pub struct Who(pub u16);
 
 /// An arbiter, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -21,7 +21,7 @@ pub struct ArbiterIndex(pub u8);
 
 impl From<usize> for Who {
     fn from(index: usize) -> Self {
-        Self(u8::try_from(index).expect("a world has at most 256 processes"))
+        Self(u16::try_from(index).expect("a world has at most 65,536 processes"))
     }
 }
 

@@ -9,6 +9,7 @@
 
 mod apply;
 mod arbiter;
+mod assembly;
 mod convergence;
 mod driver;
 mod enabled;
@@ -31,6 +32,7 @@ use handover_core::{
 use serde::Serialize;
 
 pub use arbiter::{Arbiter, Store};
+pub(crate) use assembly::{Common, Member};
 pub use convergence::Stuck;
 pub use event::{ArbiterIndex, Direction, Event, Step, StepKind, Target, Who, Wire};
 pub use fact::{Fact, Lost};
@@ -130,6 +132,9 @@ pub struct RealEnd {
 }
 
 impl World {
+    /// The most processes that a world can have, the dead ones counted: [`Who`] numbers them.
+    pub const PROCESSES_MAX: usize = 1 << 16;
+
     /// The world at the start: the processes of the places that are up, an empty record.
     #[must_use]
     pub fn new(setup: Setup) -> Self {
@@ -243,6 +248,14 @@ impl World {
             Part::Link(who) => PartRef::Link(self.link(who)),
             Part::Oracle => PartRef::Oracle(&self.oracle),
         }
+    }
+
+    /// All parts.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = Part> {
+        let processes = self.processes().map(|(who, _)| who);
+        let processes = processes.flat_map(|who| [Part::Process(who), Part::Link(who)]);
+        let arbiters = self.arbiters().map(|(index, _)| Part::Arbiter(index));
+        [Part::Store, Part::Oracle].into_iter().chain(arbiters).chain(processes)
     }
 
     /// The parts in which this world differs from an earlier one of which it is a clone that went

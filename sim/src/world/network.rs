@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use handover_core::{Phase, Record, Revision, Statement, View};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{ArbiterIndex, Direction, Fact, Lost, Who, Wire, World};
 use crate::variants::{Said, Saying};
 
 /// Both directions between a process and the record.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Link {
     /// Statements on their way, oldest first.
     pub statements: VecDeque<Arc<Statement>>,
@@ -79,6 +79,7 @@ impl World {
 
     /// Puts the arbiter's record on the links, as each host sees it.
     pub(super) fn publish(&mut self, index: ArbiterIndex, facts: &mut Vec<Fact>) {
+        self.settle_late(index, facts);
         let record = Arc::clone(&self.arbiter_mut(index).applied);
         self.arbiter_mut(index).unpublished = false;
         self.tell_all(index, &record, facts);

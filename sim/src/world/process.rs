@@ -6,10 +6,10 @@ use std::sync::Arc;
 use handover_core::{
     BuildId, Chunk, Effect, ExecutorEffect, Host, Ledger, Name, Phase, Seq, SignOff, View, Work,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A host of the core, and what its driver knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Process {
     /// The place where it lives.
     pub name: Name,
@@ -33,7 +33,7 @@ pub struct Process {
     pub said: Seq,
     /// A wrong protocol never sends words up to this one.
     pub muted: Seq,
-    /// Orders that a wrong protocol has put off.
+    /// Orders that a wrong protocol has put off; a start that it has not been given yet.
     pub put_off: Vec<ExecutorEffect>,
     /// Deployments whose success is recorded and whose drain is not declared yet.
     pub owes_drain: BTreeSet<BuildId>,
@@ -46,7 +46,7 @@ pub struct Process {
 }
 
 /// Whether a process lives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Life {
     /// It lives.
     Up,
@@ -59,7 +59,7 @@ pub enum Life {
 }
 
 /// A build's process.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RunningBuild {
     /// The chunks that it is to sign off.
     pub plan: BTreeSet<Chunk>,
@@ -126,10 +126,13 @@ impl Process {
         self.host.candidate().phase()
     }
 
-    /// The builds under a grant that it runs, by its own account or in truth.
+    /// The builds under a grant that it runs, by its own account, in truth, or before its order.
     pub fn granted_builds(&self) -> impl Iterator<Item = handover_core::GrantId> {
         let counted = self.host.candidate().running().filter(|_| self.lives());
-        let real = self.builds.keys().filter_map(|work| match work {
+        let early = self.put_off.iter().filter_map(|order| {
+            if let ExecutorEffect::Start { work } = order { Some(work) } else { None }
+        });
+        let real = self.builds.keys().chain(early).filter_map(|work| match work {
             Work::Granted(grant) => Some(*grant),
             Work::Local(_) => None,
         });

@@ -1,0 +1,126 @@
+//! The point of no return: the step after which no fault-free way leads to convergence.
+
+use std::collections::BTreeSet;
+
+use super::fewest::fingerprint;
+use super::{Evidence, Limits, NoReturn};
+use crate::check::{Rest, rest};
+use crate::draw::{Concern, Draw};
+use crate::world::{Event, Setup, World};
+
+/// Steps of a seeded continuation, for each host.
+const STEPS_PER_HOST: usize = 150;
+
+/// Can a converged state be reached?
+enum Reach {
+    Yes,
+    No(Evidence),
+    /// The limits were spent.
+    Unknown,
+}
+
+/// The point of no return of a schedule whose end does not converge: the step after which no
+/// fault-free way leads to convergence. None where another order than the calm one still converges
+/// from the end, or the limits do not reach.
+///
+/// # Panics
+/// If the schedule is not one of this setup.
+#[must_use]
+pub fn no_return(setup: &Setup, schedule: &[Event], limits: &Limits) -> Option<NoReturn> {
+    let mut world = World::new(setup.clone());
+    let mut worlds = vec![world.clone()];
+    for event in schedule {
+        world.apply(event, &mut Vec::new()).expect("the schedule was replayed");
+        worlds.push(world.clone());
+    }
+    let mut future = Future { dead: BTreeSet::new(), states: 0, steps: 0, limits };
+    let mut lost: Option<(usize, Evidence)> = None;
+    for (step, world) in worlds.iter().enumerate().rev() {
+        match future.reach(world) {
+            Reach::No(evidence) => lost = Some((step, evidence)),
+            Reach::Unknown => return None,
+            Reach::Yes => break,
+        }
+    }
+    let (after, evidence) = lost.filter(|(after, _)| *after > 0)?;
+    let step = after - 1;
+    let event = worlds[step].name_of(&schedule[step]);
+    Some(NoReturn { step, event, evidence })
+}
+
+/// What can follow without faults.
+struct Future<'a> {
+    /// States from which convergence is known to be out of reach.
+    dead: BTreeSet<u128>,
+    states: usize,
+    steps: usize,
+    limits: &'a Limits,
+}
+
+impl Future<'_> {
+    fn reach(&mut self, world: &World) -> Reach {
+        let mut healed = world.clone();
+        healed.apply(&Event::Heal, &mut Vec::new()).expect("faults can end at any time");
+        let steps = &mut self.steps;
+        if let Rest::Converged { .. } = rest(&mut healed.clone(), |_| *steps += 1) {
+            return Reach::Yes;
+        }
+        if let Some(found) = self.exhaust(&healed) {
+            return found;
+        }
+        self.sample(&healed)
+    }
+
+    /// Follows all orders of what happens by itself; none where they are too many.
+    fn exhaust(&mut self, world: &World) -> Option<Reach> {
+        let mut seen = BTreeSet::new();
+        let mut open = vec![world.clone()];
+        while let Some(world) = open.pop() {
+            let key = fingerprint(&world);
+            if self.dead.contains(&key) || !seen.insert(key) {
+                continue;
+            }
+            if self.states + seen.len() > self.limits.states_max {
+                self.states = self.limits.states_max;
+                return None;
+            }
+            let events = world.calm_events();
+            if events.is_empty() && world.is_converged() {
+                return Some(Reach::Yes);
+            }
+            // The calm way is looked at first.
+            for event in events.iter().rev() {
+                let mut next = world.clone();
+                next.apply(event, &mut Vec::new()).expect("a calm event can happen");
+                open.push(next);
+            }
+        }
+        self.states += seen.len();
+        self.dead.extend(seen);
+        Some(Reach::No(Evidence::Exhausted { states: self.states }))
+    }
+
+    fn sample(&mut self, world: &World) -> Reach {
+        let continuations = self.limits.continuations;
+        let steps_max = STEPS_PER_HOST * world.processes().count();
+        for seed in 0..u64::from(continuations) {
+            if self.steps > self.limits.steps_max {
+                return Reach::Unknown;
+            }
+            let mut draw = Draw::new(seed, Concern::Schedule);
+            let mut world = world.clone();
+            for _ in 0..steps_max {
+                let events = world.calm_events();
+                let Some(event) = draw.pick(&events) else {
+                    break;
+                };
+                world.apply(event, &mut Vec::new()).expect("a calm event can happen");
+                self.steps += 1;
+            }
+            if world.is_converged() {
+                return Reach::Yes;
+            }
+        }
+        Reach::No(Evidence::Sampled { continuations })
+    }
+}

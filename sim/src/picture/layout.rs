@@ -1,0 +1,287 @@
+//! Where everything stands: shapes in pixels, before any format.
+//!
+//! Time goes down. Each row has one label at most, beside one lane, so that no two labels can meet;
+//! what needs more words stands in the column on the left, or in a note of its own below the row.
+
+use super::legend;
+use super::model::{BarKind, Diagram, LaneKind, MessageEnd, MessageKind, Row, RowKind, Tone};
+use super::shape::{Anchor, Class, Shape, Text, wrap};
+
+/// The distance between the lines of notes and titles.
+const LINE: i32 = 20;
+const ROW: i32 = 25;
+const QUIET_ROW: i32 = 9;
+const MARGIN: i32 = 20;
+/// From the store's lane to the record's: what the record decides is told between them.
+const RECORD_GAP: i32 = 190;
+const BAR: i32 = 12;
+
+/// A picture before it is written down.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    pub(super) width: i32,
+    pub(super) height: i32,
+    pub(super) shapes: Vec<Shape>,
+}
+
+/// Lays a diagram out.
+pub(super) fn layout(diagram: &Diagram) -> Layout {
+    let mut plan = Plan::new(diagram);
+    plan.head();
+    let top = plan.y;
+    plan.lane_names();
+    plan.place_rows();
+    let bottom = plan.y;
+    plan.lanes(top, bottom);
+    plan.bars(bottom);
+    plan.messages(bottom);
+    plan.rows();
+    plan.lane_names();
+    legend::draw(diagram, &mut plan.shapes, (MARGIN, plan.width - MARGIN), &mut plan.y);
+    plan.y += MARGIN;
+    Layout { width: plan.width, height: plan.y, shapes: plan.shapes }
+}
+
+struct Plan<'a> {
+    diagram: &'a Diagram,
+    shapes: Vec<Shape>,
+    width: i32,
+    /// Where the next thing begins.
+    y: i32,
+    /// The middle of each lane.
+    lanes: Vec<i32>,
+    /// The middle of each row.
+    rows: Vec<i32>,
+}
+
+impl<'a> Plan<'a> {
+    fn new(diagram: &'a Diagram) -> Self {
+        let widest = diagram.rows.iter().filter(|row| row.kind != RowKind::Quiet);
+        let widest = widest.map(|row| Text::width_of(&row_text(row), true)).max().unwrap_or(0);
+        let hosts = diagram.lanes.iter().filter(|lane| lane.kind == LaneKind::Host).count();
+        let gap = match hosts {
+            0..=3 => 180,
+            4..=6 => 140,
+            7..=10 => 100,
+            _ => 70,
+        };
+        let mut x = MARGIN + widest + 60;
+        let mut lanes = Vec::new();
+        for (index, lane) in diagram.lanes.iter().enumerate() {
+            if index > 0 {
+                x += match (lane.kind, diagram.lanes[index - 1].kind) {
+                    (LaneKind::Record, _) => RECORD_GAP,
+                    (LaneKind::Host, LaneKind::Record) => 130,
+                    (LaneKind::Host | LaneKind::Store, _) => gap,
+                };
+            }
+            lanes.push(x);
+        }
+        let width = (x + 200).max(760);
+        Self { diagram, shapes: Vec::new(), width, y: MARGIN, lanes, rows: Vec::new() }
+    }
+
+    fn text(&mut self, x: i32, y: i32, text: &str, class: Class, anchor: Anchor) {
+        self.shapes.push(Shape::Text(Text { x, y, text: text.to_owned(), class, anchor }));
+    }
+
+    fn head(&mut self) {
+        let room = self.width - 2 * MARGIN;
+        for line in wrap(&self.diagram.title, room, Class::Title) {
+            self.y += 26;
+            self.text(MARGIN, self.y, &line, Class::Title, Anchor::Start);
+        }
+        let class = if self.diagram.is_broken { Class::Broken } else { Class::Good };
+        self.y += LINE + 4;
+        let verdict = self.diagram.verdict.clone();
+        self.text(MARGIN, self.y, &verdict, class, Anchor::Start);
+        self.y += LINE;
+    }
+
+    fn lane_names(&mut self) {
+        self.y += LINE;
+        for (index, lane) in self.diagram.lanes.iter().enumerate() {
+            let x = self.lanes[index];
+            self.text(x, self.y, &lane.name, Class::Lane, Anchor::Middle);
+            self.text(x, self.y + 16, &lane.detail, Class::Detail, Anchor::Middle);
+        }
+        self.y += LINE + 8;
+    }
+
+    fn place_rows(&mut self) {
+        let diagram = self.diagram;
+        for (index, row) in diagram.rows.iter().enumerate() {
+            let height = if row.kind == RowKind::Quiet { QUIET_ROW } else { ROW };
+            self.rows.push(self.y + height / 2);
+            self.y += height;
+            for note in diagram.notes.iter().filter(|note| note.row == index) {
+                self.note(&note.text, note.tone);
+            }
+        }
+        self.y += 6;
+    }
+
+    /// A note stands below its row, across all lanes.
+    fn note(&mut self, text: &str, tone: Tone) {
+        let (fill, class) = match tone {
+            Tone::Lost => (Class::LostFill, Class::Lost),
+            Tone::Broken | Tone::Fault | Tone::Plain | Tone::Good => {
+                (Class::BrokenFill, Class::Broken)
+            }
+        };
+        let lines = wrap(text, self.width - 4 * MARGIN, class);
+        let lines_height = i32::try_from(lines.len()).expect("a few lines") * LINE;
+        self.y += 3;
+        let (x, w) = (MARGIN, self.width - 2 * MARGIN);
+        self.shapes.push(Shape::Rect { x, y: self.y, w, h: lines_height + 8, class: fill });
+        for line in lines {
+            self.y += LINE;
+            self.text(2 * MARGIN, self.y - 1, &line, class, Anchor::Start);
+        }
+        self.y += 12;
+    }
+
+    fn lanes(&mut self, top: i32, bottom: i32) {
+        let lines = self.lanes.iter().map(|x| {
+            let (x1, y1, x2, y2) = (*x, top + LINE + 22, *x, bottom);
+            Shape::Line { x1, y1, x2, y2, class: Class::LaneLine }
+        });
+        // Below all else.
+        let lines: Vec<Shape> = lines.collect();
+        self.shapes.splice(0..0, lines);
+    }
+
+    fn bars(&mut self, bottom: i32) {
+        for bar in &self.diagram.bars {
+            let x = self.lanes[bar.lane];
+            let y = self.rows.get(bar.from).copied().unwrap_or(bottom);
+            let y = if bar.kind == BarKind::Dead && bar.from == 0 { y - ROW / 2 } else { y };
+            let end = bar.to.and_then(|row| self.rows.get(row).copied()).unwrap_or(bottom);
+            let (offset, w, class) = match bar.kind {
+                BarKind::Offer => (-BAR / 2, BAR, Class::Offer),
+                BarKind::Hold => (-BAR / 2, BAR, Class::Hold),
+                BarKind::Build => (-BAR / 2, BAR, Class::Build),
+                BarKind::Drain => (-BAR / 2 - 5, 3, Class::Drain),
+                BarKind::Slow => (BAR / 2 + 2, 4, Class::Slow),
+                BarKind::Stalled => (BAR / 2 + 7, 4, Class::Stalled),
+                BarKind::Dead => (-2, 4, Class::Dead),
+            };
+            let h = (end - y).max(4);
+            self.shapes.push(Shape::Rect { x: x + offset, y, w, h, class });
+        }
+    }
+
+    fn messages(&mut self, bottom: i32) {
+        for message in &self.diagram.messages {
+            let (from, sent) = message.sent;
+            let (x1, y1, to) = (self.lanes[from], self.rows[sent], self.lanes[message.to]);
+            let class = match (message.kind, message.is_quiet) {
+                (MessageKind::Statement, _) => Class::Statement,
+                (MessageKind::View, false) => Class::View,
+                (MessageKind::View, true) => Class::QuietView,
+            };
+            let side = if to < x1 { 1 } else { -1 };
+            let x1 = x1 - side * (BAR / 2 + 1);
+            let end = to + side * (BAR / 2 + 1);
+            match message.end {
+                MessageEnd::Arrives(row) => {
+                    let (x2, y2) = (end, self.rows[row]);
+                    self.shapes.push(Shape::Arrow { x1, y1, x2, y2, class });
+                }
+                MessageEnd::Lost(row) => {
+                    let (x2, y2) = self.lost_at((x1, y1), end, row, sent);
+                    self.shapes.push(Shape::Line { x1, y1, x2, y2, class });
+                    self.shapes.push(Shape::Cross { x: x2, y: y2, class: Class::Cross });
+                }
+                MessageEnd::Open => {
+                    let (x2, y2) = (x1 + (end - x1) / 3, bottom);
+                    self.shapes.push(Shape::Line { x1, y1, x2, y2, class: Class::Open });
+                }
+            }
+        }
+    }
+
+    /// Half of the way; a message that never got onto its link, just beside its sender.
+    fn lost_at(&self, (x, y): (i32, i32), end: i32, row: usize, sent: usize) -> (i32, i32) {
+        if row == sent {
+            return (x + (end - x).signum() * 34, y + 9);
+        }
+        (x + (end - x) / 2, y + (self.rows[row] - y) / 2)
+    }
+
+    fn rows(&mut self) {
+        let diagram = self.diagram;
+        for (row, y) in diagram.rows.iter().zip(self.rows.clone()) {
+            let class = match row.kind {
+                RowKind::Command => Class::Command,
+                RowKind::Follows => Class::Follows,
+                RowKind::Stale => Class::Stale,
+                RowKind::Quiet => {
+                    self.commit(row, y);
+                    continue;
+                }
+            };
+            self.text(MARGIN, y + 4, &row_text(row), class, Anchor::Start);
+            self.commit(row, y);
+            if let Some(lane) = row.fault {
+                let x = self.lanes[lane];
+                self.shapes.push(Shape::Bolt { x, y });
+            }
+            self.label(row, y);
+        }
+    }
+
+    fn commit(&mut self, row: &Row, y: i32) {
+        let Some(commit) = &row.commit else {
+            return;
+        };
+        let (x1, x2) = (self.lanes[commit.lane] - BAR / 2 - 1, self.lanes[0] + 5);
+        let y = y + 7;
+        match &commit.revision {
+            Some(revision) => {
+                let class = Class::Commit;
+                self.shapes.push(Shape::Arrow { x1, y1: y, x2, y2: y, class });
+                if row.kind != RowKind::Quiet {
+                    self.text(x2 - 13, y + 2, revision, Class::Detail, Anchor::End);
+                }
+            }
+            None => {
+                let x2 = (x1 + x2) / 2;
+                self.shapes.push(Shape::Line { x1, y1: y, x2, y2: y, class: Class::Commit });
+                self.shapes.push(Shape::Cross { x: x2, y, class: Class::Cross });
+            }
+        }
+    }
+
+    fn label(&mut self, row: &Row, y: i32) {
+        let Some(label) = &row.label else {
+            return;
+        };
+        let class = match label.tone {
+            Tone::Plain => Class::Label,
+            Tone::Good => Class::GoodLabel,
+            Tone::Fault | Tone::Broken | Tone::Lost => Class::FaultLabel,
+        };
+        let lane = self.lanes[label.lane];
+        let (x, y, anchor) = match self.diagram.lanes[label.lane].kind {
+            LaneKind::Host => (lane + BAR / 2 + 13, y + 4, Anchor::Start),
+            LaneKind::Record | LaneKind::Store => (lane - BAR / 2 - 6, y + 1, Anchor::End),
+        };
+        let width = Text::width_of(&label.text, false);
+        if anchor == Anchor::Start && x + width > self.width - 6 {
+            return self.text(lane - BAR / 2 - 8, y, &label.text, class, Anchor::End);
+        }
+        self.text(x, y, &label.text, class, anchor);
+    }
+}
+
+/// Commands are as long as they are; the column on the left has room for so many characters.
+const ROW_CHARS_MAX: usize = 40;
+
+fn row_text(row: &Row) -> String {
+    if row.text.chars().count() <= ROW_CHARS_MAX {
+        return row.text.clone();
+    }
+    let cut: String = row.text.chars().take(ROW_CHARS_MAX - 3).collect();
+    format!("{}...", cut.trim_end())
+}

@@ -1,0 +1,115 @@
+//! Mermaid: a sequence diagram that a README renders.
+//!
+//! Such a diagram has no slanted arrows. A message that others come between is told twice, under
+//! one number: where it is sent, and where it arrives.
+
+use std::fmt::Write as _;
+
+use super::model::{Diagram, Lane, LaneKind, Message, MessageEnd, RowKind, Tone};
+
+/// The diagram as the text of a `mermaid` block.
+pub(super) fn text(diagram: &Diagram) -> String {
+    let title = format!("{}: {}", diagram.title, diagram.verdict);
+    let title: String = title.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let quoted = title.replace('\\', "\\\\").replace('"', "\\\"");
+    let mut text = format!("---\ntitle: \"{quoted}\"\n---\nsequenceDiagram\n");
+    for (index, lane) in diagram.lanes.iter().enumerate() {
+        let _ = writeln!(text, "    participant {} as {}", id(index), name(lane));
+    }
+    for row in 0..diagram.rows.len() {
+        write_row(&mut text, diagram, row);
+    }
+    text
+}
+
+fn id(lane: usize) -> String {
+    format!("p{lane}")
+}
+
+fn name(lane: &Lane) -> String {
+    match lane.kind {
+        LaneKind::Host => escape(&format!("{} ({})", lane.name, lane.detail)),
+        LaneKind::Store | LaneKind::Record => escape(&lane.name),
+    }
+}
+
+fn write_row(text: &mut String, diagram: &Diagram, index: usize) {
+    let row = &diagram.rows[index];
+    let told = diagram.messages.iter().enumerate().filter(|(_, message)| !message.is_quiet);
+    for (number, message) in told {
+        write_message(text, diagram, (number, message), index);
+    }
+    if row.kind == RowKind::Stale {
+        note(text, 0, diagram.lanes.len() - 1, &row.text);
+    }
+    if let Some(label) = &row.label {
+        note(text, label.lane, label.lane, &label.text);
+    }
+    for stands in diagram.notes.iter().filter(|stands| stands.row == index) {
+        let colour = match stands.tone {
+            Tone::Lost => "rgba(191, 57, 137, 0.25)",
+            Tone::Plain | Tone::Good | Tone::Fault | Tone::Broken => "rgba(207, 34, 46, 0.25)",
+        };
+        let _ = writeln!(text, "    rect {colour}");
+        note(text, 0, diagram.lanes.len() - 1, &stands.text);
+        let _ = writeln!(text, "    end");
+    }
+}
+
+fn write_message(
+    text: &mut String,
+    diagram: &Diagram,
+    (number, message): (usize, &Message),
+    row: usize,
+) {
+    let (from, sent) = message.sent;
+    let (number, to, says) = (number + 1, message.to, &message.says);
+    let is_late = !arrives_next(diagram, message);
+    let tag = if is_late { format!(" (message {number})") } else { String::new() };
+    if sent == row && is_late && message.end != MessageEnd::Lost(row) {
+        note(text, from, from, &format!("sends {says}{tag}"));
+    }
+    if message.end == MessageEnd::Arrives(row) {
+        let says = escape(&format!("{says}{tag}"));
+        let _ = writeln!(text, "    {}->>{}: {says}", id(from), id(to));
+    }
+    if message.end == MessageEnd::Lost(row) {
+        let says = escape(&format!("{says}{tag}"));
+        let _ = writeln!(text, "    {}-x{}: {says}", id(from), id(to));
+    }
+}
+
+/// Does nothing that is told come between?
+fn arrives_next(diagram: &Diagram, message: &Message) -> bool {
+    let (MessageEnd::Arrives(row) | MessageEnd::Lost(row)) = message.end else {
+        return false;
+    };
+    let between = diagram.rows.get(message.sent.1 + 1..row).unwrap_or_default();
+    between.iter().all(|row| row.kind == RowKind::Quiet)
+}
+
+fn note(text: &mut String, from: usize, to: usize, says: &str) {
+    let lanes = if from == to { id(from) } else { format!("{},{}", id(from), id(to)) };
+    let _ = writeln!(text, "    Note over {lanes}: {}", escape(says));
+}
+
+/// What Mermaid would take for its own is written as an entity; so is the word `end`, which it
+/// takes for the end of a block.
+fn escape(text: &str) -> String {
+    let mut escaped = String::new();
+    for char in text.chars() {
+        match char {
+            '#' => escaped.push_str("#35;"),
+            ';' => escaped.push_str("#59;"),
+            '<' => escaped.push_str("#lt;"),
+            '>' => escaped.push_str("#gt;"),
+            '%' => escaped.push_str("#37;"),
+            _ if char.is_control() => escaped.push(' '),
+            _ => escaped.push(char),
+        }
+    }
+    let words = escaped.split(' ').map(|word| {
+        if word.eq_ignore_ascii_case("end") { "#101;nd".to_owned() } else { word.to_owned() }
+    });
+    words.collect::<Vec<_>>().join(" ")
+}

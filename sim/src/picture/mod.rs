@@ -1,0 +1,77 @@
+//! Pictures of a run: a space-time diagram of hosts, record and store.
+//!
+//! Time goes down. A message begins where it is said or published and ends where it is delivered,
+//! so that two which cross are seen to cross; one that is lost ends in a cross. Offers and holds
+//! are bars on the record's lane, builds on their host's.
+
+mod build;
+mod flight;
+mod html;
+mod label;
+mod layout;
+mod legend;
+mod mermaid;
+mod model;
+mod shape;
+mod svg;
+
+use crate::scenario::{Run, Scenario};
+use crate::variants::Protocol;
+use model::Diagram;
+
+/// A picture of one run.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    diagram: Diagram,
+    run: Run,
+}
+
+impl Picture {
+    /// Runs a scenario under a protocol, and makes the picture of it.
+    #[must_use]
+    pub fn of(scenario: &Scenario, protocol: &'static dyn Protocol) -> Self {
+        let (diagram, run) = build::build(scenario, protocol);
+        Self { diagram, run }
+    }
+
+    /// The run that it shows.
+    #[must_use]
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
+    fn title(&self) -> String {
+        format!("{}: {}", self.diagram.title, self.diagram.verdict)
+    }
+}
+
+/// One SVG document with all pictures below each other. It needs no script and no font of its own,
+/// and follows the reader's light or dark.
+#[must_use]
+pub fn svg(pictures: &[Picture]) -> String {
+    let laid_out: Vec<_> = pictures
+        .iter()
+        .map(|picture| (picture.title(), layout::layout(&picture.diagram)))
+        .collect();
+    svg::document(&laid_out)
+}
+
+/// One HTML page: each picture with its trace.
+#[must_use]
+pub fn html(pictures: &[Picture]) -> String {
+    let sections: Vec<_> = pictures
+        .iter()
+        .map(|picture| {
+            let svg = svg(std::slice::from_ref(picture));
+            (picture.title(), svg, picture.run.trace.to_string())
+        })
+        .collect();
+    html::page(&sections)
+}
+
+/// A Mermaid sequence diagram of each picture, an empty line between two.
+#[must_use]
+pub fn mermaid(pictures: &[Picture]) -> String {
+    let texts: Vec<String> = pictures.iter().map(|each| mermaid::text(&each.diagram)).collect();
+    texts.join("\n")
+}

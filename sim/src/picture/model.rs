@@ -1,0 +1,157 @@
+//! What a picture shows: lanes, rows, messages and bars. No geometry, no words of a format.
+
+/// A run as a space-time diagram.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Diagram {
+    pub(super) title: String,
+    /// Under which protocol, and how it ended.
+    pub(super) verdict: String,
+    pub(super) is_broken: bool,
+    pub(super) lanes: Vec<Lane>,
+    /// In time; a row is a step, or a command that could not happen.
+    pub(super) rows: Vec<Row>,
+    pub(super) messages: Vec<Message>,
+    pub(super) bars: Vec<Bar>,
+    /// What stands below a row, across all lanes.
+    pub(super) notes: Vec<Note>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Lane {
+    pub(super) name: String,
+    /// In smaller letters below the name.
+    pub(super) detail: String,
+    pub(super) kind: LaneKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LaneKind {
+    Store,
+    Record,
+    Host,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    /// The command, or the name of what follows one.
+    pub(super) text: String,
+    pub(super) kind: RowKind,
+    /// A few words beside a lane.
+    pub(super) label: Option<Label>,
+    /// The lane on which something goes wrong.
+    pub(super) fault: Option<usize>,
+    /// What was committed: the revision, and whether the commit went through.
+    pub(super) commit: Option<Commit>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RowKind {
+    /// A command of the scenario.
+    Command,
+    /// It follows a command.
+    Follows,
+    /// The same, and there is nothing to be said of it.
+    Quiet,
+    /// A command whose event could not happen.
+    Stale,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Label {
+    pub(super) lane: usize,
+    pub(super) text: String,
+    pub(super) tone: Tone,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Tone {
+    Plain,
+    Good,
+    Fault,
+    /// A property is broken.
+    Broken,
+    /// The point of no return.
+    Lost,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Commit {
+    /// The arbiter's lane.
+    pub(super) lane: usize,
+    /// None: it did not go through.
+    pub(super) revision: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Message {
+    pub(super) kind: MessageKind,
+    /// The lane and the row at which it is sent.
+    pub(super) sent: (usize, usize),
+    /// The lane that it is for.
+    pub(super) to: usize,
+    pub(super) end: MessageEnd,
+    /// What it says, in a word or two.
+    pub(super) says: String,
+    /// It brought about nothing.
+    pub(super) is_quiet: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum MessageKind {
+    Statement,
+    View,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MessageEnd {
+    /// At this row.
+    Arrives(usize),
+    /// At this row.
+    Lost(usize),
+    /// It is still on its way at the end.
+    Open,
+}
+
+/// A stretch of time on a lane.
+#[derive(Clone, Debug)]
+pub(super) struct Bar {
+    pub(super) kind: BarKind,
+    pub(super) lane: usize,
+    /// From the middle of this row to that of another one; none: to the end.
+    pub(super) from: usize,
+    pub(super) to: Option<usize>,
+    /// What it is a stretch of: a grant, a build.
+    pub(super) what: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum BarKind {
+    /// The job is offered to a host.
+    Offer,
+    /// A host has started the job.
+    Hold,
+    /// A build runs.
+    Build,
+    /// A host drains.
+    Drain,
+    /// A host is slow, or reads old views.
+    Slow,
+    /// A host is paused, or a link or an arbiter is stalled or cut.
+    Stalled,
+    /// No process lives here.
+    Dead,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Note {
+    /// The row below which it stands.
+    pub(super) row: usize,
+    pub(super) text: String,
+    pub(super) tone: Tone,
+}
+
+impl Diagram {
+    pub(super) fn is_used(&self, kind: BarKind) -> bool {
+        self.bars.iter().any(|bar| bar.kind == kind)
+    }
+}

@@ -1,0 +1,61 @@
+//! A world taken apart and put together again, with some of its processes.
+
+use std::sync::Arc;
+
+use handover_core::Record;
+
+use super::{Arbiter, History, Link, Oracle, Process, Setup, Store, World};
+
+/// What is of no single process: the record and its one arbiter, membership, what really happened.
+#[derive(Clone, Debug)]
+pub(crate) struct Common {
+    pub(crate) record: Arc<Record>,
+    /// The arbiter has committed what it has not published.
+    pub(crate) unpublished: bool,
+    pub(crate) oracle: Arc<Oracle>,
+    pub(crate) history: Arc<History>,
+}
+
+/// A process and its link.
+pub(crate) type Member = (Arc<Process>, Arc<Link>);
+
+impl World {
+    /// What is of no single process, where there is one arbiter, which is not behind.
+    pub(crate) fn common(&self) -> Common {
+        Common {
+            record: self.store.shared(),
+            unpublished: self.arbiters[0].unpublished,
+            oracle: Arc::clone(&self.oracle),
+            history: Arc::clone(&self.history),
+        }
+    }
+
+    pub(crate) fn shared_setup(&self) -> Arc<Setup> {
+        Arc::clone(&self.setup)
+    }
+
+    /// Its processes, each with its link.
+    pub(crate) fn members(&self) -> impl Iterator<Item = Member> {
+        self.processes.iter().cloned().zip(self.links.iter().cloned())
+    }
+
+    /// The world of these parts, with one arbiter.
+    pub(crate) fn assemble(
+        setup: &Arc<Setup>,
+        common: &Common,
+        members: impl Iterator<Item = Member>,
+    ) -> Self {
+        let Common { record, unpublished, oracle, history } = common;
+        let (processes, links) = members.unzip();
+        let arbiter = Arbiter { unpublished: *unpublished, ..Arbiter::new(Arc::clone(record)) };
+        Self {
+            setup: Arc::clone(setup),
+            store: Arc::new(Store::new(Arc::clone(record))),
+            arbiters: vec![Arc::new(arbiter)],
+            processes,
+            links,
+            oracle: Arc::clone(oracle),
+            history: Arc::clone(history),
+        }
+    }
+}
