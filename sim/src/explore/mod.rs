@@ -29,12 +29,14 @@ mod liveness;
 mod local;
 mod parts;
 mod renumber;
+mod rows;
 mod search;
 mod space;
 mod story;
 mod tidy;
 
 pub use bounds::{Bounds, Reductions, RefusedFault, TIMES_MAX};
+pub use rows::{ROWS, Row};
 pub use search::{Coverage, Exploration, Progress, explore};
 pub use story::Counterexample;
 
