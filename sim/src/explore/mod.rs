@@ -28,6 +28,7 @@ mod key;
 mod liveness;
 mod local;
 mod parts;
+pub mod release;
 mod renumber;
 mod rows;
 mod search;

@@ -222,6 +222,10 @@ pub(super) struct Explore {
             "deployments", "builds", "builds_everywhere", "any_order", "out"],
     )]
     pub(super) table: Option<Vec<String>>,
+    /// Explore instead the executor alone: the 120 orders in which a deployment may release what it
+    /// holds, and the steps that may be taken apart
+    #[arg(long, exclusive = true)]
+    pub(super) release_orders: bool,
     /// Threads; what is found does not depend on their number [default: one a core]
     #[arg(long, value_name = "N")]
     pub(super) jobs: Option<NonZero<usize>>,
