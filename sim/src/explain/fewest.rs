@@ -21,6 +21,9 @@ const DEEDS_MAX: usize = 64;
 /// Steps of a schedule that is tried; a world that goes on for ever has longer ones.
 const STEPS_MAX: usize = 500;
 
+/// Messages on a link beyond which more are sent than anybody reads: such a space has no end.
+const MESSAGES_MAX: usize = 32;
+
 /// What a search has come to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Searched {
@@ -86,7 +89,8 @@ impl Search {
         if self.seen.get(&key).is_some_and(|searched| *searched > left) {
             return false;
         }
-        if self.seen.len() >= self.states_max || self.path.len() >= STEPS_MAX {
+        let is_long = self.path.len() >= STEPS_MAX || is_flooded(&node.world);
+        if is_long || self.seen.len() >= self.states_max {
             self.is_cut = true;
             return false;
         }
@@ -168,6 +172,14 @@ impl Node {
         self.done.hash(&mut hasher);
         hasher.digest128()
     }
+}
+
+/// Is more sent than anybody reads?
+pub(super) fn is_flooded(world: &World) -> bool {
+    world.processes().any(|(who, _)| {
+        let link = world.link(who);
+        link.views.len().max(link.statements.len()) > MESSAGES_MAX
+    })
 }
 
 /// A world in 128 bits.

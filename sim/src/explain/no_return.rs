@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::fewest::fingerprint;
+use super::fewest::{fingerprint, is_flooded};
 use super::{Evidence, Limits, NoReturn};
 use crate::check::{Rest, rest};
 use crate::draw::{Concern, Draw};
@@ -10,9 +10,6 @@ use crate::world::{Event, Setup, World};
 
 /// Steps of a seeded continuation, for each process.
 const STEPS_PER_PROCESS: usize = 150;
-
-/// Messages on a link beyond which more are sent than anybody reads: such a space has no end.
-const MESSAGES_MAX: usize = 32;
 
 /// Can a converged state be reached?
 enum Reach {
@@ -86,11 +83,7 @@ impl Future<'_> {
             if self.dead.contains(&key) || !seen.insert(key) {
                 continue;
             }
-            let is_endless = world.processes().any(|(who, _)| {
-                let link = world.link(who);
-                link.views.len().max(link.statements.len()) > MESSAGES_MAX
-            });
-            if is_endless || self.states + seen.len() > self.limits.states_max {
+            if is_flooded(&world) || self.states + seen.len() > self.limits.states_max {
                 self.states = self.limits.states_max;
                 return None;
             }
