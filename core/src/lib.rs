@@ -159,7 +159,7 @@ pub use ids::{
 #[cfg(feature = "marks")]
 pub use mark::{Mark, Reach};
 pub use record::{
-    ApplyError, Cancelling, Change, FORMAT, Hold, HoldRow, Input, Line, Record, RecordError,
+    ApplyError, Batch, Cancelling, Change, FORMAT, Hold, HoldRow, Input, Line, Record, RecordError,
     RecordParts, Refusal, Remark, Ruling, Stage, Then, Verdict,
 };
 pub use statement::{Outcome, SignOff, Standing, Statement};

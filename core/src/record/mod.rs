@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 pub use change::{ApplyError, Change, HoldRow};
-pub use fold::{Input, Refusal, Remark, Then};
+pub use fold::{Batch, Input, Refusal, Remark, Then};
 pub use parts::{RecordError, RecordParts};
 
 use crate::rows::Rows;

@@ -11,6 +11,7 @@ use handover_core::executor::{Queued, Stage};
 use handover_core::{BuildState, Waiter, Work};
 
 use super::{Property, Transition, Violation};
+use crate::mark::mark;
 use crate::world::Process;
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
@@ -54,6 +55,9 @@ fn lost_row(before: &Process, after: &Process) -> Option<String> {
             BuildState::Admitted => row.attempts.saturating_sub(1),
             BuildState::Succeeded | BuildState::Failed(_) | BuildState::Cancelled => continue,
         };
+        if row.state == BuildState::Admitted && now.state == BuildState::Pending {
+            mark!(QueueKeptPending);
+        }
         if now.state == BuildState::Pending && (row.place, due) != (now.place, now.attempts) {
             return Some(format!("{work} is pending and lost its place, or paid in attempts"));
         }
@@ -75,6 +79,7 @@ fn disturbed_queue(before: &Process, after: &Process) -> Option<String> {
     if old.is_empty() && new.is_empty() {
         return None;
     }
+    mark!(QueueKeptWaits);
     let (waited, waits) = (by_waiter(&old), by_waiter(&new));
     for queued in &old {
         let Waiter::Build(build) = &queued.waiter else {
@@ -127,6 +132,7 @@ fn overtaken(before: Option<&Process>, after: &Process) -> Option<String> {
     });
     let waiting = waiting.filter(|work| !has_slot(after, work));
     let first = waiting.filter_map(|work| Some((place(&work)?, work))).min()?;
+    mark!(QueueKeptTurn);
     let rows = executor.ledger().entries.keys().filter(|work| !work.is_granted());
     let mut handed = rows.filter(|work| {
         has_slot(after, work) && !before.is_some_and(|before| has_slot(before, work))

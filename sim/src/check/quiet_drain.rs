@@ -11,6 +11,7 @@ use handover_core::{
 };
 
 use super::{Property, Transition, Violation, dead_before, demand};
+use crate::mark::mark;
 use crate::world::{Event, Process};
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
@@ -32,7 +33,11 @@ pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
             format!("{label} reserves a slot, and {}", closed.why())
         })?;
         for (work, _) in is.current() {
-            let began = !is_current(was, work) && !is_waited_for(is, work);
+            let begins = !is_current(was, work);
+            let began = begins && !is_waited_for(is, work);
+            if begins && !began {
+                mark!(QuietDrainWaitedFor);
+            }
             demand(Property::QuietDrain, !began, || {
                 let label = step.after.label(who);
                 format!("{work} begins on {label}, and {}", closed.why())
@@ -49,6 +54,7 @@ fn check_deadline(step: &Transition<'_>) -> Result<(), Violation> {
     if drain.is_none_or(|drain| drain.at_deadline != AtDeadline::Interrupt) {
         return Ok(());
     }
+    mark!(QuietDrainDeadline);
     let executor = step.after.process(*who).host.executor();
     let mut current = executor.current();
     let spared = current.find(|(_, stage)| *stage == Stage::Running).map(|(work, _)| work);
@@ -80,11 +86,14 @@ impl Closed<'_> {
 fn closed(process: &Process) -> Option<Closed<'_>> {
     let executor = process.host.executor();
     if let Some(drain) = executor.active_drain() {
+        mark!(QuietDrainDeclared);
         return Some(Closed::Drained(drain));
     }
     let mut owed = process.owes_drain.iter();
     let released = |work: Work| executor.stage(&work).is_none();
-    owed.find(|build| released(Work::Local((*build).clone()))).map(Closed::Owed)
+    let build = owed.find(|build| released(Work::Local((*build).clone())))?;
+    mark!(QuietDrainOwed);
+    Some(Closed::Owed(build))
 }
 
 fn is_current(executor: &Executor, work: &Work) -> bool {
@@ -104,6 +113,9 @@ fn check_boot(step: &Transition<'_>) -> Result<(), Violation> {
     };
     let pinned = booted.host.executor().settings().pinned();
     let due = drain_due(&dead.ledger, booted.host.version(), pinned);
+    if due {
+        mark!(QuietDrainBoot);
+    }
     let drains = booted.host.executor().is_draining();
     demand(Property::QuietDrain, drains || !due, || {
         let label = step.after.label(who);

@@ -8,6 +8,7 @@
 use handover_core::GrantId;
 
 use super::{Property, Transition, Violation};
+use crate::mark::mark;
 use crate::world::{Fact, Who, World};
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
@@ -18,6 +19,7 @@ pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
     let building = builds(world);
     let hold = world.committed().hold();
     for (who, grant) in &building {
+        mark!(SingleBuilderBuilds);
         if let Some(hold) = hold.filter(|hold| hold.grant == *grant)
             && hold.host != *world.process(*who).host.id()
         {
