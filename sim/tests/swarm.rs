@@ -92,7 +92,7 @@ fn each_strategy_makes_the_same_of_a_seed_twice_and_something_else_of_another() 
 #[test]
 fn each_strategy_finds_the_crossed_stand_down() {
     for strategy in Strategy::ALL {
-        let tally = run(&swarm("silent-stand-down", strategy, 0..80), 2).tally;
+        let tally = run(&swarm("silent-stand-down", strategy, 0..200), 2).tally;
         let mut wedges = tally.failures.keys().filter(|cause| cause.property == Property::NoWedge);
         assert!(wedges.next().is_some(), "{strategy}: {:?}", tally.failures);
     }
@@ -147,7 +147,7 @@ fn schedules_with_few_departures_come_first_and_each_once() {
 fn one_departure_is_enough_for_the_crossed_stand_down() {
     let strategy = Strategy::DelayBounded { departures_max: 1 };
     let silent = variants::by_name("silent-stand-down").expect("there is such a protocol");
-    let settings = small(&[FaultKind::Drain]);
+    let settings = small(&[FaultKind::Reask]);
     let plan = Plan::new(&settings, strategy, silent);
     let seeds = 0..plan.enumerated() as u64;
     let whole = Swarm { settings, strategy, protocol: silent, seeds, shard: Shard::WHOLE };

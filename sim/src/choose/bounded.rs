@@ -179,9 +179,15 @@ impl Departures {
     }
 }
 
-/// All that can go wrong now.
+/// All that can go wrong now; what ends after a while may also last.
 fn all(world: &World, kinds: &[FaultKind], draw: &mut Draw) -> Vec<Strike> {
-    kinds.iter().flat_map(|kind| strikes(world, *kind, draw)).collect()
+    let strikes = kinds.iter().flat_map(|kind| strikes(world, *kind, draw));
+    let lasting = |strike: &Strike| Strike { event: strike.event.clone(), end: None };
+    let both = strikes.flat_map(|strike| {
+        let lasting = strike.end.is_some().then(|| lasting(&strike));
+        [Some(strike), lasting]
+    });
+    both.flatten().collect()
 }
 
 /// The calm order: see [`World::calm_events`].
