@@ -11,7 +11,7 @@ use super::{Strategy, WalkSettings};
 use crate::variants::Protocol;
 
 /// More schedules than these are not few.
-const FEW: usize = 10_000;
+const FEW: usize = 2_000;
 
 /// What a strategy makes of each seed.
 #[derive(Clone, Debug)]
