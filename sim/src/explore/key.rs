@@ -307,7 +307,7 @@ pub(super) fn process_part(world: &World, who: Who, scratch: &mut Scratch) -> Pa
     let scope = scratch.scope(host.id());
     let writer = &mut scratch.writer;
     writer.clear();
-    writer.process = u16::from(who.0);
+    writer.process = who.0;
     writer.host = scope;
     writer.read_by(host.id(), host.candidate().seq());
     writer.write(&(host.id().incarnation, host.version(), process.life));
