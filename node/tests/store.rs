@@ -37,12 +37,16 @@ fn endless(built: &Arc<Mutex<Vec<u64>>>) -> impl Builder + use<> {
 
 #[test]
 fn lost_answers_and_bad_watches_delay_and_do_no_more() {
-    let mut unknown = 0;
+    let (mut unknown, mut hung) = (0, 0);
     for seed in 0..200 {
         let mut world = World::new(seed);
         let store = FaultyStore::new(MemoryStore::new(RecordId(7)), seed);
         let (shop, built) = (Shop::on(store), Arc::default());
-        let options = |name| Options::new(name, "v1").rewatch(Duration::from_secs(2));
+        let options = |name| {
+            Options::new(name, "v1")
+                .rewatch(Duration::from_secs(2))
+                .patience(Duration::from_secs(1))
+        };
         let nodes: Vec<Running> = ["a", "b", "c"]
             .map(|name| shop.start(&mut world, options(name), quick(&built)))
             .into_iter()
@@ -55,7 +59,9 @@ fn lost_answers_and_bad_watches_delay_and_do_no_more() {
         record.check();
         assert!(record.hold().is_none());
         unknown += shop.store.lost_answers();
+        hung += shop.store.hung();
     }
+    assert!(hung > 200, "the faults happened: {hung} calls never ended");
     assert!(unknown > 200, "the faults happened: {unknown} answers were lost");
 }
 
