@@ -140,7 +140,10 @@ mod ids;
 pub mod journal;
 mod mark;
 mod record;
+mod rows;
+mod shared;
 mod statement;
+mod text;
 mod view;
 
 pub use candidate::{Alarm, Candidate, CandidateEffect, CandidateRefusal, Phase, Wish};

@@ -50,14 +50,14 @@ impl<'a> Draft<'a> {
     pub(super) fn line(&self, host: &HostId) -> Option<&Line> {
         match self.change.lines.get(host) {
             Some(line) => line.as_ref(),
-            None => self.record.lines.get(host),
+            None => self.record.line(host),
         }
     }
 
     pub(super) fn verdict(&self, version: &Version) -> Option<&Verdict> {
         match self.change.verdicts.get(version) {
             Some(verdict) => verdict.as_ref(),
-            None => self.record.verdicts.get(version),
+            None => self.record.verdict(version),
         }
     }
 
