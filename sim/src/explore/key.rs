@@ -477,7 +477,7 @@ mod tests {
     #[test]
     fn a_wrong_protocol_tells_the_first_number_from_a_later_one() {
         let protocol = by_name("guarded-report").expect("it is known");
-        let bounds = Bounds { protocol, ..Bounds::new(&[0]) };
+        let bounds = Bounds::new(&[0]).under(protocol);
         assert_ne!(key(&bounds, &[Event::Ask(A)]), key(&bounds, &said_again()));
     }
 
