@@ -86,8 +86,13 @@ const NEAR: u64 = 100;
 /// the same of many more.
 const FEW: u64 = 3;
 
+/// A walk of many hosts goes on for long before it is called a livelock, so what breaks `NoLivelock`
+/// is looked for among a few.
 fn settings(protocol: &dyn Protocol) -> Settings {
     let mut settings = Settings::default();
+    if protocol.breaks() == Some(Property::NoLivelock) {
+        settings = Settings { hosts: 4, steps_max: 2_000, ..settings };
+    }
     if protocol.needs_reuse() {
         settings.faults.insert(FaultKind::Reuse, 3);
     }

@@ -198,6 +198,8 @@ fn calm_key(place: usize, event: &Event) -> u64 {
         (1, who.0)
     } else if let Event::Publish(index) = event {
         (2, u16::from(index.0))
+    } else if let Event::Lapse(_) = event {
+        (2, u16::from(u8::MAX))
     } else if let Event::Read(who) = event {
         (3, who.0)
     } else if let Event::SignOff { who, .. }

@@ -142,6 +142,9 @@ fn actor(event: &Event) -> (Actor, bool) {
     if let Event::Publish(index) = event {
         return (Actor::Arbiter(*index), false);
     }
+    if let Event::Lapse(_) = event {
+        return (Actor::Arbiter(ArbiterIndex(0)), false);
+    }
     if let Event::Gone(who) = event {
         return (Actor::Detector(*who), false);
     }

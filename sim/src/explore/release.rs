@@ -199,12 +199,14 @@ pub struct Case {
     pub order: Order,
     /// What is one step.
     pub steps: Steps,
-    /// One slot, for which two builds wait; or two, and another build runs.
+    /// One slot, for which the others wait; or two, and one of the others runs.
     pub slots: u32,
     /// The wait counts slots that are held, too.
     pub counts_slots: bool,
     /// A crash may happen.
     pub crashes: bool,
+    /// Other builds than the deployment, 1 or 2.
+    pub others: usize,
 }
 
 /// What a search has found.
@@ -337,7 +339,7 @@ impl Node {
             half: None,
             over: false,
         };
-        for build in ["d", "b1", "b2"] {
+        for build in ["d", "b1", "b2"].into_iter().take(1 + case.others) {
             let drains = (build == "d").then(|| request(build, Term::ThisVersion));
             let submitted = node.executor.submit(BuildId::new(build), None, drains);
             submitted.expect("each build is submitted once");
