@@ -75,7 +75,8 @@ impl Departures {
         Self { draw, kinds, victim: None, planned, decisions: 0, held: 0, counting: None }
     }
 
-    /// Departs in ways that are drawn at so many points, which are drawn below `steps`. Half of them come soon after the one before: two that have to do with each other often do.
+    /// Departs in ways that are drawn at so many points, which are drawn below `steps`. Half of them
+    /// come soon after the one before: two that have to do with each other often do.
     pub(super) fn drawn(mut draw: Draw, draft: &Draft, departures: u64, steps: u64) -> Self {
         let mut points: Vec<u64> = Vec::new();
         for _ in 0..departures {
