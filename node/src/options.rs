@@ -1,6 +1,5 @@
 //! Who a node is, and how patient.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
@@ -22,12 +21,14 @@ pub struct Options {
     pub(crate) spread: Duration,
     pub(crate) offer_patience: Duration,
     pub(crate) rewatch: Duration,
+    pub(crate) patience: Duration,
+    pub(crate) drain_deadline: Option<Duration>,
     pub(crate) spawner: Option<Spawner>,
     pub(crate) journal: Option<Box<dyn Journal>>,
 }
 
-/// Starts a future on its own task.
-pub(crate) type Spawner = Arc<dyn Fn(BoxFuture<'static, ()>) + Send + Sync>;
+/// Starts a future on a task of its own.
+pub(crate) struct Spawner(pub(crate) Box<dyn Fn(BoxFuture<'static, ()>) + Send + Sync>);
 
 impl Options {
     /// A node at this place (a node, a slot, an ordinal: stable over boots), running this version
@@ -47,6 +48,8 @@ impl Options {
             spread: Duration::from_millis(200),
             offer_patience: Duration::from_secs(30),
             rewatch: Duration::from_secs(10),
+            patience: Duration::from_secs(10),
+            drain_deadline: None,
             spawner: None,
             journal: None,
         }
@@ -111,6 +114,20 @@ impl Options {
         self
     }
 
+    /// How long a call of the store, of membership or of the ledger may take before it counts as
+    /// unanswered: unknown, neither done nor failed. 10 s unless set.
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// The deadline of a drain that nobody gave one: of a deployment's, and of one that was in force
+    /// when the process ended. What then happens is named in the drain. None unless set.
+    pub fn drain_deadline(mut self, deadline: Duration) -> Self {
+        self.drain_deadline = Some(deadline);
+        self
+    }
+
     /// Builds run as tasks of their own, started by this: `|build| { tokio::spawn(build); }`. Else
     /// they run inside [`Driver::run`](crate::Driver::run), and one that blocks its thread blocks
     /// the node. A task that its runtime drops is reported as failed.
@@ -118,7 +135,7 @@ impl Options {
         mut self,
         spawn: impl Fn(BoxFuture<'static, ()>) + Send + Sync + 'static,
     ) -> Self {
-        self.spawner = Some(Arc::new(spawn));
+        self.spawner = Some(Spawner(Box::new(spawn)));
         self
     }
 

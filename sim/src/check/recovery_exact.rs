@@ -110,6 +110,8 @@ fn added(executor: &Executor, known: impl Fn(&Work) -> bool) -> Option<Work> {
 mod tests {
     use handover_core::executor::{ExecutorParts, Task};
 
+    use std::sync::Arc;
+
     use super::*;
     use crate::check::testing::{
         A, G1, Made, after, building, edit_executor, local, queueing, until,
@@ -184,7 +186,7 @@ mod tests {
         made.facts.push(Fact::Performed { who: A, kind, work, wrote });
         made.breaks(PROPERTY, "l1 succeeded on a, and its artifacts are not stored");
         made.after.edit_process(A, |process| {
-            process.artifacts.insert(local("l1"));
+            Arc::make_mut(&mut process.artifacts).insert(local("l1"));
         });
         made.holds(PROPERTY);
     }

@@ -104,6 +104,8 @@ mod tests {
 
     use handover_core::{AtDeadline, EndAction, Entry, Hold, Stage as HoldStage, Term};
 
+    use std::sync::Arc;
+
     use super::*;
     use crate::check::testing::{
         A, G1, Made, after, building, calm_step, local, queueing, run, two, until,
@@ -180,7 +182,7 @@ mod tests {
     #[test]
     fn an_outcome_that_is_not_recorded_breaks_it() {
         let made = changing(&drained(), |process| {
-            process.ledger.entries.insert(local("l"), admitted());
+            Arc::make_mut(&mut process.ledger).entries.insert(local("l"), admitted());
         });
         made.breaks(PROPERTY, "a is drained, and the outcome of l is not recorded");
     }

@@ -33,6 +33,7 @@ mod words;
 use std::fmt;
 
 pub(crate) use deed::{place_of, who_of};
+pub use departures::departures;
 use fewest::Searched;
 pub use no_return::no_return;
 use replay::{Budget, Case, Played, play, record};
@@ -40,6 +41,8 @@ use shrink::Shrinker;
 pub(crate) use words::{fault_words, news_of, word_for};
 
 use crate::check::{Property, Violation};
+use crate::choose::{Outcome, WalkReport};
+use crate::picture::Picture;
 use crate::scenario::Scenario;
 use crate::world::{Event, Setup, World};
 
@@ -53,6 +56,18 @@ pub struct Failure {
     pub schedule: Vec<Event>,
     /// What it breaks.
     pub violation: Violation,
+}
+
+impl Failure {
+    /// The failure of a walk; none of one in which all properties held.
+    #[must_use]
+    pub fn of(report: &WalkReport) -> Option<Self> {
+        let Outcome::Broken(violation) = &report.outcome else {
+            return None;
+        };
+        let (setup, schedule) = (report.setup.clone(), report.schedule.clone());
+        Some(Self { setup, schedule, violation: violation.clone() })
+    }
 }
 
 /// How much is done for an explanation. Counted in steps and states and not in time, so that an
@@ -179,7 +194,7 @@ pub fn explain(failure: &Failure, limits: &Limits) -> Explanation {
     smallest.shrink();
     smallest.search(limits.states_max);
     let Smallest { case: Case { setup, .. }, played, fewest, .. } = smallest;
-    let departures = departures::departures(&setup, &played.events);
+    let departures = departures(&setup, &played.events);
     let violation = played.violation.unwrap_or_else(|| failure.violation.clone());
     let class = Class::of(property);
     let no_return =
@@ -300,6 +315,12 @@ impl Explanation {
     #[must_use]
     pub fn property(&self) -> Property {
         self.violation.property
+    }
+
+    /// The picture of the scenario.
+    #[must_use]
+    pub fn picture(&self) -> Picture {
+        Picture::of(&self.scenario, self.setup.protocol)
     }
 
     /// The atomic steps of the reduced schedule.

@@ -22,6 +22,8 @@ pub struct Bounds {
     pub chunks: u8,
     /// Local deployments, then other local builds, that may be submitted to the first host.
     pub local_builds: (u8, u8),
+    /// And to each other host as well.
+    pub builds_everywhere: bool,
     /// How often each kind of fault may strike.
     pub faults: BTreeMap<FaultKind, u8>,
     /// Superseded messages that stay on a link, each way.
@@ -55,8 +57,7 @@ pub struct Reductions {
     /// Hosts may change their places: nothing is decided by a name.
     pub symmetry: bool,
     /// What a host does is worked out once for all states in which its place and the record are the
-    /// same. It merges no states; where another reduction is off, or the protocol is a wrong one, it
-    /// is not used.
+    /// same. It merges no states; where another reduction but `symmetry` is off it is not used.
     pub shared_steps: bool,
 }
 
@@ -139,6 +140,7 @@ impl Bounds {
             hosts: hosts.to_vec(),
             chunks: 1,
             local_builds: (0, 0),
+            builds_everywhere: false,
             faults: BTreeMap::new(),
             late: 1,
             protocol: &Current,
@@ -187,9 +189,11 @@ impl Bounds {
         (0..=newest).map(version).collect()
     }
 
-    /// A wrong protocol may look at numbers where the right one only compares them.
+    /// A wrong protocol may look at numbers where the right one only compares them; one that does
+    /// not may be explored with all reductions on.
     pub(super) fn has_gaps(&self) -> bool {
-        self.protocol.breaks().is_some()
+        let Reductions { projection, equal_views, .. } = self.reductions;
+        self.protocol.breaks().is_some() && !(projection && equal_views)
     }
 
     /// Is what a host does worked out once for many states?
@@ -197,7 +201,7 @@ impl Bounds {
         let Reductions { ranks, projection, equal_views, superseded, symmetry: _, shared_steps } =
             self.reductions;
         let reduced = ranks && projection && equal_views && superseded && shared_steps;
-        reduced && self.protocol.breaks().is_none() && self.hosts.len() <= PLACES_MAX
+        reduced && self.hosts.len() <= PLACES_MAX
     }
 
     pub(super) fn setup(&self) -> Setup {
@@ -215,7 +219,7 @@ impl Bounds {
     /// How many places, from the first on, are unlike the others.
     pub(super) fn unlike(&self) -> usize {
         let (deployments, builds) = self.local_builds;
-        usize::from(deployments + builds > 0)
+        usize::from(deployments + builds > 0 && !self.builds_everywhere)
     }
 
     pub(super) fn budget(&self) -> Budget {
@@ -242,7 +246,8 @@ impl fmt::Display for Bounds {
         let faults = if faults.is_empty() { "none".to_owned() } else { faults.join(",") };
         let (deployments, builds) = self.local_builds;
         if deployments + builds > 0 {
-            write!(f, "deployments {deployments}; local builds {builds}; ")?;
+            let each = if self.builds_everywhere { " on each host" } else { "" };
+            write!(f, "deployments {deployments}; local builds {builds}{each}; ")?;
         }
         write!(
             f,

@@ -1,8 +1,10 @@
 //! The parts of a state, with small numbers.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use handover_core::{GrantId, HostId, Record, Revision, Seq, Ticket, Work};
+use serde::Serialize;
 
 use super::canon::{Kind, Number};
 use super::key::{Part, Role, Scratch, place_of, place_part, process_part, rank_all, whole_part};
@@ -23,11 +25,13 @@ const REVISION: Revision = Revision(1_000);
 pub(super) struct PartOf<T> {
     pub(super) key: u128,
     /// None where it is known.
-    pub(super) content: Option<Content<T>>,
+    pub(super) content: Option<Content>,
+    pub(super) of: PhantomData<T>,
 }
 
-pub(super) struct Content<T> {
-    pub(super) part: T,
+pub(super) struct Content {
+    /// The part, encoded.
+    pub(super) bytes: Box<[u8]>,
     pub(super) prints: Vec<u128>,
     pub(super) named: Grants,
     pub(super) remembered: Grants,
@@ -48,9 +52,9 @@ struct Ranks {
 impl Ranks {
     /// Of a world with one place, `place`, all of whose numbers are ranked, but grants. Where it is
     /// not given, the words of hosts keep their numbers.
-    fn of(parts: &[(Role, Part)], place: Option<usize>) -> Self {
+    fn of<'a>(parts: impl Iterator<Item = &'a (Role, Part)>, place: Option<usize>) -> Self {
         let mut numbers: Vec<Number> =
-            parts.iter().flat_map(|(_, part)| part.numbers.iter().copied()).collect();
+            parts.flat_map(|(_, part)| part.numbers.iter().copied()).collect();
         numbers.sort_unstable();
         numbers.dedup();
         let mut ranks = Vec::with_capacity(numbers.len());
@@ -78,30 +82,34 @@ impl Ranks {
     }
 }
 
-/// The parts of a world, to be kept where they are not known.
-pub(super) fn draft(
-    world: &World,
-    place: Option<usize>,
-    scratch: &mut Scratch,
-    knows_common: &dyn Fn(u128) -> bool,
-    knows_place: &dyn Fn(u128) -> bool,
-) -> Draft {
+/// What of a world is of no single process.
+pub(super) fn common_parts(world: &World, scratch: &mut Scratch) -> Vec<(Role, Part)> {
     let mut parts = vec![(Role::Whole, whole_part(world, scratch))];
     for place in 0..scratch.seats[0].len() {
         parts.push((Role::Spot { place }, place_part(world, place, scratch)));
     }
-    let of_common = parts.len();
+    parts
+}
+
+/// The parts of a world, to be kept where they are not known. `of_common` are its common parts.
+pub(super) fn draft(
+    world: &World,
+    place: Option<usize>,
+    of_common: &[(Role, Part)],
+    scratch: &mut Scratch,
+    (knows_common, knows_place): (&dyn Fn(u128) -> bool, &dyn Fn(u128) -> bool),
+) -> Draft {
+    let mut of_place = Vec::with_capacity(world.processes().count());
     for (life, (who, process)) in world.processes().enumerate() {
         let place = scratch.place(&process.name);
-        parts.push((Role::Process { place, life }, process_part(world, who, scratch)));
+        of_place.push((Role::Process { place, life }, process_part(world, who, scratch)));
     }
-    let ranks = Ranks::of(&parts, place);
-    let (of_common, of_place) = parts.split_at(of_common);
+    let ranks = Ranks::of(of_common.iter().chain(&of_place), place);
     let common = part_of(of_common, &ranks, scratch, knows_common, |scratch| {
         small_common(world, place, &ranks, scratch)
     });
     let place = (!of_place.is_empty()).then(|| {
-        part_of(of_place, &ranks, scratch, knows_place, |scratch| {
+        part_of(&of_place, &ranks, scratch, knows_place, |scratch| {
             let members = world.members().enumerate();
             members.map(|(at, member)| small_member(&member, at, &ranks, scratch)).collect()
         })
@@ -109,7 +117,7 @@ pub(super) fn draft(
     Draft { common, place }
 }
 
-fn part_of<T>(
+fn part_of<T: Serialize>(
     parts: &[(Role, Part)],
     ranks: &Ranks,
     scratch: &Scratch,
@@ -128,7 +136,7 @@ fn part_of<T>(
     };
     let key = print(&scratch.seats[0]);
     if knows(key) {
-        return PartOf { key, content: None };
+        return PartOf { key, content: None, of: PhantomData };
     }
     let prints = scratch.seats.iter().map(print).collect();
     let (mut named, mut remembered) = (0, 0);
@@ -137,7 +145,9 @@ fn part_of<T>(
         named |= grants.fold(0, |all, number| all | bit(number.value()));
         remembered |= part.memories.iter().fold(0, |all, memory| all | bit(memory.grant.0));
     }
-    PartOf { key, content: Some(Content { part: make(scratch), prints, named, remembered }) }
+    let part = postcard::to_allocvec(&make(scratch)).expect("whatever is known can be encoded");
+    let content = Content { bytes: part.into(), prints, named, remembered };
+    PartOf { key, content: Some(content), of: PhantomData }
 }
 
 fn bit(grant: u64) -> Grants {
@@ -218,10 +228,10 @@ pub(super) fn with_grants(world: &World, grants: Grants) -> World {
     let common = Common { record: Arc::new(record), history: Arc::new(history), ..common };
     let members = world.members().map(|(process, link)| {
         let mut process = Process::clone(&process);
-        process.workspaces.retain(known);
-        process.artifacts.retain(known);
-        process.ended.retain(|work, _| known(work));
+        Arc::make_mut(&mut process.workspaces).retain(known);
+        Arc::make_mut(&mut process.artifacts).retain(known);
+        Arc::make_mut(&mut process.ended).retain(|work, _| known(work));
         (Arc::new(renumbered(&process, &number)), Arc::new(renumbered(&*link, &number)))
     });
-    World::assemble(&world.shared_setup(), &common, members)
+    World::assemble(&world.shared_ground(), &common, members)
 }

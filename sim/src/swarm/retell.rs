@@ -1,7 +1,8 @@
 //! One failure of a group, told as a scenario.
 
-use super::{Cause, Group, Swarm, run_seed};
+use super::{Cause, Group, Plan, Swarm};
 use crate::check::Property;
+use crate::choose::walk_by;
 use crate::explain::{Explanation, Failure, Limits, explain};
 use crate::scenario::{self, Ended, Scenario};
 use crate::variants;
@@ -21,8 +22,13 @@ impl Swarm {
     /// Runs the seed of a group again and tells it as a scenario: reduced to what explains it where
     /// there are limits, else, or where the reduction cannot be verified, the whole schedule.
     #[must_use]
-    pub fn retell(&self, cause: &Cause, group: &Group, limits: Option<&Limits>) -> Retold {
-        let report = run_seed(group.seed, &self.settings, self.strategy, self.protocol);
+    pub fn retell(
+        &self,
+        plan: &Plan,
+        (cause, group): (&Cause, &Group),
+        limits: Option<&Limits>,
+    ) -> Retold {
+        let report = walk_by(group.seed, plan);
         let explanation = limits.map(|limits| {
             let failure = Failure {
                 setup: report.setup.clone(),

@@ -4,6 +4,8 @@
 //! had. It leaves out Ex4: a parked build stays pending and keeps
 //! its attempts. Breaks `QueueKept`.
 
+use std::sync::Arc;
+
 use handover_core::executor::Stage;
 use handover_core::{Executor, ExecutorEffect, Waiter, Work};
 
@@ -41,7 +43,7 @@ impl Protocol for AdmittedBeforeTheGate {
         task.entry.attempts += 1;
         let write = ExecutorEffect::StoreEntry { work, entry: Some(task.entry.clone()) };
         parts.ledger.write(&write);
-        process.ledger.write(&write);
+        Arc::make_mut(&mut process.ledger).write(&write);
         process.host = process.host.clone().with_executor(Executor::from_parts(parts));
     }
 }

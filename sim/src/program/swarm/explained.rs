@@ -7,7 +7,7 @@ use std::path::Path;
 
 use handover_sim::explain::Limits;
 use handover_sim::suite::Judgement;
-use handover_sim::swarm::{Cause, Group, Retold, Swarm, Tally};
+use handover_sim::swarm::{Cause, Group, Ran, Retold, Swarm};
 
 use super::super::files::write;
 use super::super::{complain, interrupt, progress, replay_command};
@@ -28,7 +28,8 @@ pub(super) struct Explained {
 }
 
 /// Explains one failure of each group, those with the most schedules first.
-pub(super) fn explain(swarm: &Swarm, tally: &Tally, out: &Path) -> Explained {
+pub(super) fn explain(swarm: &Swarm, ran: &Ran, out: &Path) -> Explained {
+    let tally = &ran.tally;
     let mut groups: Vec<(&Cause, &Group)> = tally.failures.iter().collect();
     groups.sort_by_key(|(_, group)| (u64::MAX - group.schedules, group.seed));
     let mut explained =
@@ -38,7 +39,7 @@ pub(super) fn explain(swarm: &Swarm, tally: &Tally, out: &Path) -> Explained {
         let limits = (number < EXPLAINED_MAX && !interrupt::is_interrupted()).then(Limits::default);
         line.set_message(format!("explaining {} of {}", number + 1, groups.len()));
         line.tick();
-        let retold = swarm.retell(cause, group, limits.as_ref());
+        let retold = swarm.retell(&ran.plan, (cause, group), limits.as_ref());
         explained.tell(swarm, (cause, group), tally.schedules, &retold, out);
     }
     line.finish_and_clear();

@@ -37,11 +37,11 @@ pub(super) fn swarm(asked: &Swarm) -> Result<Judgement, Judgement> {
         seeds: asked.seeds(),
         shard: asked.shard,
     };
-    let Ran { tally, is_complete } = run(&swarm, asked);
-    let interrupted = interrupt::is_interrupted() && !is_complete;
-    let mut results = Results::of_run(&swarm, tally.clone(), is_complete, interrupted);
-    let explained = explained::explain(&swarm, &tally, asked.out());
-    results.set(tally, &explained.files);
+    let ran = run(&swarm, asked);
+    let interrupted = interrupt::is_interrupted() && !ran.is_complete;
+    let mut results = Results::of_run(&swarm, &ran, interrupted);
+    let explained = explained::explain(&swarm, &ran, asked.out());
+    results.set(ran.tally, &explained.files);
     let text = told(&results, &explained.text, asked.json);
     Ok(results.judgement().max(explained.judgement).max(print(&text)))
 }

@@ -6,7 +6,7 @@ use handover_sim::check::{Property, Violation};
 use handover_sim::choose::FaultKind;
 use handover_sim::scenario::Keyword as _;
 use handover_sim::suite::Judgement;
-use handover_sim::swarm::{Cause, Group, Novelty, PctBound, Settings, Sketch, Swarm, Tally};
+use handover_sim::swarm::{Cause, Group, Novelty, PctBound, Ran, Settings, Sketch, Swarm, Tally};
 use handover_sim::variants;
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +37,8 @@ pub(super) struct Results {
     pub(super) departures: DeparturesJson,
     /// How rare a fault may be that this many schedules would have found with 99 %.
     pub(super) rarest: Option<f64>,
+    /// Of the schedules with few departures from calm, where a strategy runs them.
+    pub(super) bounded: Option<BoundedJson>,
     pub(super) pct: Option<PctJson>,
     pub(super) digest: String,
     pub(super) failures: Vec<FailureJson>,
@@ -94,6 +96,17 @@ pub(super) struct DeparturesJson {
     shown: Novelty,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BoundedJson {
+    /// All schedules with so many departures or fewer come first.
+    pub(super) departures: u32,
+    /// How many there are.
+    pub(super) schedules: usize,
+    /// How many of them were run.
+    pub(super) run: u64,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PctJson {
@@ -122,8 +135,15 @@ pub(super) struct FailureJson {
 
 impl Results {
     /// What one run has come to.
-    pub(super) fn of_run(swarm: &Swarm, tally: Tally, complete: bool, interrupted: bool) -> Self {
-        let ran = RanJson { shard: swarm.shard.to_string(), schedules: tally.schedules, complete };
+    pub(super) fn of_run(swarm: &Swarm, ran: &Ran, interrupted: bool) -> Self {
+        let Ran { tally, is_complete, plan } = ran;
+        let shard = swarm.shard.to_string();
+        let bounded = (plan.enumerated() > 0).then(|| BoundedJson {
+            departures: plan.departures(),
+            schedules: plan.enumerated(),
+            run: tally.enumerated,
+        });
+        let ran = RanJson { shard, schedules: tally.schedules, complete: *is_complete };
         let mut results = Self {
             exit: 0,
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -146,11 +166,12 @@ impl Results {
                 shown: Novelty::default(),
             },
             rarest: None,
+            bounded,
             pct: None,
             digest: String::new(),
             failures: Vec::new(),
         };
-        results.set(tally, &BTreeMap::new());
+        results.set(tally.clone(), &BTreeMap::new());
         results
     }
 
@@ -173,6 +194,9 @@ impl Results {
             shown: tally.departures,
         };
         self.pct = tally.pct.map(PctJson::from);
+        if let Some(bounded) = &mut self.bounded {
+            bounded.run = tally.enumerated;
+        }
         self.digest = format!("{:032x}", tally.digest);
         let failure = |(cause, group): (Cause, Group)| FailureJson {
             property: cause.property.to_string(),
@@ -210,6 +234,7 @@ impl Results {
             depth: self.depth,
             states: self.states.sketch.clone(),
             departures: self.departures.shown.clone(),
+            enumerated: self.bounded.map_or(0, |bounded| bounded.run),
             pct: self.pct.map(|pct| PctBound {
                 actors: pct.actors,
                 steps: pct.steps,

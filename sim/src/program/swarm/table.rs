@@ -94,6 +94,14 @@ fn worth(text: &mut String, results: &Results) {
             (1.0 / rarest).floor()
         );
     }
+    if let Some(bounded) = results.bounded.filter(|bounded| bounded.departures > 0) {
+        let s = if bounded.departures == 1 { "" } else { "s" };
+        let _ = writeln!(
+            text,
+            "bounded      {} of all {} schedules with at most {} departure{s} from calm were run",
+            bounded.run, bounded.schedules, bounded.departures
+        );
+    }
     if let Some(pct) = results.pct {
         let _ = writeln!(
             text,
