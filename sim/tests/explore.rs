@@ -204,7 +204,10 @@ fn each_reduction_leaves_all_verdicts_as_they_are_and_makes_the_space_no_larger(
     }
 }
 
-const ALIKE: &[(&[u8], u8, (u8, u8), &[(Fault, u8)])] = &[
+/// Hosts, chunks, local builds, faults.
+type Alike = (&'static [u8], u8, (u8, u8), &'static [(Fault, u8)]);
+
+const ALIKE: &[Alike] = &[
     (&[0], 1, (0, 0), &[]),
     (&[0, 0], 1, (0, 0), &[]),
     (&[0], 1, (0, 0), &[(Fail, 1), (Retry, 1), (Unsigned, 1)]),

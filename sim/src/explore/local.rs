@@ -411,7 +411,7 @@ impl Local<'_> {
         let (named, remembered) = places()
             .fold(common, |(named, remembered), (other, also)| (named | other, remembered | also));
         let grants = named;
-        let fine: Grants = (1 << (named >> 1).trailing_ones()) - 1 << 1;
+        let fine: Grants = ((1 << (named >> 1).trailing_ones()) - 1) << 1;
         if (named | remembered) & !fine == 0 {
             return Some(());
         }
