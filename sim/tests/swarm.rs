@@ -92,7 +92,8 @@ fn each_strategy_makes_the_same_of_a_seed_twice_and_something_else_of_another() 
 #[test]
 fn each_strategy_finds_the_crossed_stand_down() {
     for strategy in Strategy::ALL {
-        let tally = run(&swarm("silent-stand-down", strategy, 0..200), 2).tally;
+        let swarm = swarm("silent-stand-down", strategy, 0..200);
+        let tally = swarm.run(2, |_, broken| broken == 0).tally;
         let mut wedges = tally.failures.keys().filter(|cause| cause.property == Property::NoWedge);
         assert!(wedges.next().is_some(), "{strategy}: {:?}", tally.failures);
     }

@@ -66,7 +66,8 @@ impl TryFrom<String> for Sketch {
     fn try_from(text: String) -> Result<Self, String> {
         let wrong = || "expected hashes of 16 hex digits each".to_owned();
         let hash = |digits: &[u8]| {
-            let digits = std::str::from_utf8(digits).ok().filter(|digits| digits.len() == 16);
+            let is_hash = digits.len() == 16 && digits.iter().all(u8::is_ascii_hexdigit);
+            let digits = std::str::from_utf8(digits).ok().filter(|_| is_hash);
             digits.and_then(|digits| u64::from_str_radix(digits, 16).ok()).ok_or_else(wrong)
         };
         let mut sketch = Self::default();

@@ -1,7 +1,9 @@
 //! What many seeds have come to, in a form that is the same however the seeds were shared out.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use handover_core::{Statement, View};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::decisive::decisive;
@@ -178,12 +180,36 @@ impl Footprint {
 
     fn touch(&mut self, world: &World, parts: Vec<Part>) {
         for part in parts {
-            let bytes = postcard::to_allocvec(&(part, world.part(part)))
-                .expect("a vector takes all bytes, and lengths are known");
-            let hash = xxh3_64(&bytes);
+            let hash = xxh3_64(&encoded(world, part));
             let before = self.parts.insert(part, hash).unwrap_or_default();
             self.sum = self.sum.wrapping_sub(before).wrapping_add(hash);
         }
         self.states.see(xxh3_64(&self.sum.to_le_bytes()));
     }
+}
+
+/// The bytes by which a part is told apart. Of the record they are its revision and its hold, of a
+/// link the ends of its queues: all of a record costs as much as there are hosts, all of a queue as
+/// much as it is long, and what the hosts have said and seen tells the rest.
+fn encoded(world: &World, part: Part) -> Vec<u8> {
+    let bytes = match part {
+        Part::Store => {
+            let record = world.committed();
+            postcard::to_allocvec(&(part, record.revision(), record.hold()))
+        }
+        Part::Link(who) => {
+            let link = world.link(who);
+            let (statements, views) = (&link.statements, &link.views);
+            let seq = |said: Option<&Arc<Statement>>| said.map(|said| said.seq);
+            let revision = |view: Option<&Arc<View>>| view.map(|view| view.revision);
+            let is = (link.cut, link.statements_stalled, link.views_stalled);
+            let said = (statements.len(), seq(statements.front()), seq(statements.back()));
+            let shown = (views.len(), revision(views.front()), revision(views.back()));
+            postcard::to_allocvec(&(part, is, said, shown))
+        }
+        Part::Arbiter(_) | Part::Process(_) | Part::Oracle => {
+            postcard::to_allocvec(&(part, world.part(part)))
+        }
+    };
+    bytes.expect("a vector takes all bytes, and lengths are known")
 }
