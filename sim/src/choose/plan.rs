@@ -4,7 +4,8 @@
 //! come first, those with fewer departures before the others; then schedules are drawn. They are
 //! those of one rollout that has all the bounds of the settings, in which each wish comes when
 //! nothing else is left to happen. Each departure puts what calm would do next off, in two ways, or
-//! lets any fault of the settings strike wherever it can, with particulars that are drawn once.
+//! lets any fault of the settings strike wherever it can, to last or to end, with particulars that
+//! are drawn once.
 
 use super::walk::Walk;
 use super::{Strategy, WalkSettings};
