@@ -44,7 +44,7 @@ const LINE_STATES: usize = 1_000_000;
 pub(super) fn search(bounds: &Bounds, asked: &Explore, label: &str) -> Exploration {
     let line = progress::line();
     let cores = std::thread::available_parallelism();
-    let jobs = asked.jobs.or(cores.ok()).map_or(1, NonZero::get);
+    let jobs = asked.jobs.or_else(|| cores.ok()).map_or(1, NonZero::get);
     let mut told = LINE_STATES;
     let found = explore::explore(bounds, jobs, |progress| {
         let text = message(progress, line.elapsed());
