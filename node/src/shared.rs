@@ -1,5 +1,6 @@
-//! All that threads share, and how: the only such file of this crate. It knows nothing of hosts, so
-//! that a test can compile it over another [`sync`](super::sync) and try each interleaving.
+//! All that the threads of a node share, and how: the only such file (the parts in memory stand for
+//! stores, each a value under one lock). It knows nothing of hosts, so that a test can compile it
+//! over another [`sync`](super::sync) and try each interleaving.
 //!
 //! Three orders matter. *Change, then wake*: a waiter that is woken before the change looks, sees
 //! nothing, and sleeps for ever. *Look and park in one step*: else the change falls between the two.

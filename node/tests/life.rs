@@ -260,7 +260,7 @@ fn a_step_is_one_poll() {
         if started == 0 && record.hold().is_some_and(|hold| hold.is_started()) {
             started = world.polls;
         }
-        if reported == 0 && !record.hold().is_some() && record.revision().0 > 2 {
+        if reported == 0 && record.hold().is_none() && record.revision().0 > 2 {
             reported = world.polls;
         }
     }

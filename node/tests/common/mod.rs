@@ -158,7 +158,27 @@ impl World {
     }
 }
 
-/// Polls once, with a waker that does nothing.
-pub(crate) fn poll_once<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
-    Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
+/// Polls a future so many times, woken or not, and then drops it; what it came to before.
+pub(crate) fn cut<T: Send + 'static>(
+    world: &mut World,
+    polls: u32,
+    future: impl Future<Output = T> + Send + 'static,
+) -> Option<T> {
+    let mut future = Some(Box::pin(future));
+    let mut left = polls;
+    let cut = std::future::poll_fn(move |context| {
+        if left == 0 {
+            future = None;
+            return Poll::Ready(None);
+        }
+        left -= 1;
+        let polled = future.as_mut().expect("it is there until it is cut").as_mut().poll(context);
+        if left == 0 && polled.is_pending() {
+            future = None;
+            return Poll::Ready(None);
+        }
+        context.waker().wake_by_ref();
+        polled.map(Some)
+    });
+    world.block_on("polls, or ends", cut)
 }
