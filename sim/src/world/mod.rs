@@ -15,6 +15,7 @@ mod driver;
 mod enabled;
 mod event;
 mod fact;
+mod follow;
 #[cfg(test)]
 mod handmade;
 mod naming;
@@ -36,6 +37,7 @@ pub(crate) use assembly::{Common, Member};
 pub use convergence::Stuck;
 pub use event::{ArbiterIndex, Direction, Event, Step, StepKind, Target, Who, Wire};
 pub use fact::{Fact, Lost};
+pub use follow::{Astray, Followed, News};
 pub use network::Link;
 pub use process::{Life, Process, RunningBuild};
 
