@@ -39,6 +39,19 @@ pub(crate) struct Cluster {
     seed: u64,
 }
 
+fn kill(place: &Place, node: NodeId) {
+    if let (Some(who), Some(id)) = (place.who(), place.id())
+        && place.node().is_some()
+    {
+        place.common.judge.hear(News::Crashed(who));
+        let after = Duration::from_millis(lock(&place.draw).below(15_000));
+        let late = oracle::say_late(place.common.known.clone(), id, after);
+        place.common.supervisor.spawn(late);
+    }
+    *lock(&place.lives) = Life::default();
+    Handle::current().kill(node);
+}
+
 fn address(last: usize) -> SocketAddr {
     let (high, low) = (last / 250, last % 250 + 1);
     format!("10.0.{high}.{low}:1").parse().expect("it is an address")
@@ -49,6 +62,10 @@ impl Cluster {
     pub(crate) fn new(seed: u64, shell: Shell, judge: Judge) -> Self {
         let (store, oracle) = (address(0), address(1));
         let faults = Faults::default();
+        let known = Oracle::default();
+        let told = known.clone();
+        let node = Handle::current().create_node().name("oracle").ip(oracle.ip()).build();
+        node.spawn(oracle::serve(oracle, told));
         let common = Common {
             judge: judge.clone(),
             faults: faults.clone(),
@@ -56,10 +73,11 @@ impl Cluster {
             shell,
             store,
             oracle,
+            known: known.clone(),
+            supervisor: node,
             offer_patience: Arc::new(Mutex::new(Duration::from_secs(10))),
             deployments: Arc::default(),
         };
-        let known = Oracle::default();
         let kept = Disk::new(40);
         let draw = Arc::new(Mutex::new(Draw::new(seed, Concern::Faults)));
         let (disk, judged) = (kept, judge.clone());
@@ -72,9 +90,6 @@ impl Cluster {
                 store::serve(address(0), disk, judge, faults, Arc::clone(&draw))
             })
             .build();
-        let told = known.clone();
-        let node = Handle::current().create_node().name("oracle").ip(oracle.ip()).build();
-        node.spawn(oracle::serve(oracle, told));
         let draw = Mutex::new(Draw::new(seed, Concern::Workload));
         Self { judge, common, oracle: known, draw, places: Vec::new(), store, seed }
     }
@@ -194,15 +209,28 @@ impl Cluster {
     /// The process dies with all that it had in memory. Membership learns of it, late.
     pub(crate) fn crash(&self, index: usize) {
         let (place, node) = &self.places[index];
-        if let (Some(who), Some(id)) = (place.who(), place.id())
-            && place.node().is_some()
-        {
-            self.judge.hear(News::Crashed(who));
-            let after = Duration::from_millis(self.below(15_000));
-            madsim::task::spawn(oracle::say_late(self.oracle.clone(), id, after));
-        }
-        *lock(&place.lives) = Life::default();
-        Handle::current().kill(*node);
+        kill(place, *node);
+    }
+
+    /// The first host that comes into such a phase dies in that very step; where.
+    pub(crate) async fn crash_in(
+        &self,
+        what: &str,
+        phase: impl Fn(Phase) -> bool + Send + 'static,
+    ) -> Result<usize, Failure> {
+        let places = self.places.clone();
+        let dead = Arc::new(Mutex::new(None));
+        let dies = Arc::clone(&dead);
+        self.judge.trap(phase, move |who| {
+            let at = places.iter().position(|(place, _)| place.who() == Some(who));
+            let at = at.expect("each process lives at a place");
+            let (place, node) = &places[at];
+            kill(place, *node);
+            *lock(&dies) = Some(at);
+        });
+        self.until(what, |_| lock(&dead).is_some()).await?;
+        let at = lock(&dead).expect("it was just seen");
+        Ok(at)
     }
 
     /// The next process of a place starts. The last one has to be dead.

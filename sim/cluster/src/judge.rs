@@ -8,13 +8,13 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use handover_core::journal::{JournalEntry, JournalLine};
-use handover_core::{Change, HostId, Input, Record, RecordId, Work};
+use handover_core::{Change, HostId, Input, Phase, Record, RecordId, Work};
 use handover_node::Journal;
 use handover_sim::check::{Property, Transition, check};
 use handover_sim::digest::Digest;
 use handover_sim::scenario::tell;
 use handover_sim::variants::Current;
-use handover_sim::world::{News, Setup, Who, World};
+use handover_sim::world::{Fact, News, Setup, Who, World};
 
 use crate::bell::{Bell, lock};
 
@@ -67,6 +67,13 @@ struct Inner {
     steps: u64,
     /// Kept only where somebody is going to read them.
     told: Option<Told>,
+    traps: Vec<Trap>,
+}
+
+/// What is to be done in the very step in which a living host comes into such a phase.
+struct Trap {
+    wanted: Box<dyn Fn(Phase) -> bool + Send>,
+    then: Box<dyn FnOnce(Who) + Send>,
 }
 
 struct Proposal {
@@ -96,20 +103,29 @@ impl Judge {
             commits: 0,
             steps: 0,
             told: tells.then(Told::default),
+            traps: Vec::new(),
         };
         Self { inner: Arc::new(Mutex::new(inner)), bell: Bell::default() }
     }
 
     /// Something has happened.
     pub(crate) fn hear(&self, news: News) {
-        let rings = {
-            let mut inner = lock(&self.inner);
-            inner.hear(news);
-            true
-        };
-        if rings {
-            self.bell.ring();
+        let sprung = lock(&self.inner).hear(news);
+        for (who, then) in sprung {
+            then(who);
         }
+        self.bell.ring();
+    }
+
+    /// Does something in the very step in which a living host comes into such a phase: before the
+    /// host takes another one.
+    pub(crate) fn trap(
+        &self,
+        wanted: impl Fn(Phase) -> bool + Send + 'static,
+        then: impl FnOnce(Who) + Send + 'static,
+    ) {
+        let trap = Trap { wanted: Box::new(wanted), then: Box::new(then) };
+        lock(&self.inner).traps.push(trap);
     }
 
     /// The same of a process that may not have spoken yet, or may be dead: what is left of its
@@ -204,9 +220,10 @@ impl Judge {
 }
 
 impl Inner {
-    fn hear(&mut self, news: News) {
+    /// Takes a piece of news and judges it; what is to be done about it at once.
+    fn hear(&mut self, news: News) -> Vec<(Who, Box<dyn FnOnce(Who) + Send>)> {
         if self.failure.is_some() {
-            return;
+            return Vec::new();
         }
         self.steps += 1;
         let before = self.world.clone();
@@ -216,7 +233,7 @@ impl Inner {
             Ok(followed) => followed,
             Err(astray) => {
                 self.failure = Some(Failure::unmet(astray.to_string()));
-                return;
+                return Vec::new();
             }
         };
         let time = madsim::time::TimeHandle::current().elapsed();
@@ -236,6 +253,18 @@ impl Inner {
             let why = violation.why;
             self.failure = Some(Failure { property: Some(violation.property), why });
         }
+        self.spring(&facts)
+    }
+
+    fn spring(&mut self, facts: &[Fact]) -> Vec<(Who, Box<dyn FnOnce(Who) + Send>)> {
+        let mut sprung = Vec::new();
+        for fact in facts {
+            let Fact::Moved { who, to, .. } = fact else { continue };
+            while let Some(at) = self.traps.iter().position(|trap| (trap.wanted)(*to)) {
+                sprung.push((*who, self.traps.remove(at).then));
+            }
+        }
+        sprung
     }
 }
 
@@ -270,6 +299,10 @@ impl Sink {
             return;
         }
         let who = lock(&self.speaker).expect("the first line of a journal is the boot");
+        if !self.judge.look(|world| world.process(who).lives()) {
+            // It was killed in this very step.
+            return;
+        }
         match line.entry {
             JournalEntry::Input(input) => self.judge.hear(News::Heard(who, input)),
             JournalEntry::Acknowledged { effect, outcome } => {

@@ -34,6 +34,8 @@ mod pace;
 #[cfg(madsim)]
 mod place;
 #[cfg(madsim)]
+mod report;
+#[cfg(madsim)]
 mod run;
 #[cfg(madsim)]
 mod scenes;
@@ -42,13 +44,19 @@ mod shells;
 #[cfg(madsim)]
 mod store;
 #[cfg(madsim)]
+mod sweep;
+#[cfg(madsim)]
 mod work;
 
 #[cfg(madsim)]
 pub use judge::{Failure, Told};
+#[cfg(madsim)]
+pub use report::report;
 #[cfg(madsim)]
 pub use run::{Outcome, Plan, run, tell};
 #[cfg(madsim)]
 pub use scenes::Scene;
 #[cfg(madsim)]
 pub use shells::Shell;
+#[cfg(madsim)]
+pub use sweep::{Sweep, seeds_of_environment, sweep};

@@ -10,6 +10,7 @@ use handover_node::{Driver, DriverError, Ended, Node, Options, Parts};
 use handover_sim::draw::Draw;
 use handover_sim::world::Who;
 use madsim::net::Endpoint;
+use madsim::runtime::NodeHandle;
 use madsim::time::sleep;
 
 use crate::bell::lock;
@@ -17,7 +18,7 @@ use crate::clock::Skewed;
 use crate::disk::Book;
 use crate::faults::Faults;
 use crate::judge::{Failure, Judge, Speaker};
-use crate::oracle::NetMembership;
+use crate::oracle::{self, NetMembership, Oracle};
 use crate::pace::{Pace, Paced};
 use crate::shells::{OldCopy, Shell, ShellMembership, ShellStore, Silent};
 use crate::store::NetStore;
@@ -32,6 +33,9 @@ pub(crate) struct Common {
     pub(crate) shell: Shell,
     pub(crate) store: SocketAddr,
     pub(crate) oracle: SocketAddr,
+    pub(crate) known: Oracle,
+    /// Where whoever starts the processes lives.
+    pub(crate) supervisor: NodeHandle,
     /// How long an offer to another stands before who asks lets it lapse.
     pub(crate) offer_patience: Arc<Mutex<Duration>>,
     /// Builds whose success owes a drain.
@@ -88,7 +92,7 @@ impl Place {
                 }
             });
             let ended = ended.await;
-            lock(&self.lives).node = None;
+            self.is_over();
             match ended {
                 Ok(Ended::Restart) => {}
                 Ok(Ended::Stop | Ended::Shutdown) => return,
@@ -98,6 +102,18 @@ impl Place {
                     return;
                 }
             }
+        }
+    }
+
+    /// Whoever started the process sees its end, late, whether it could say so or not (Dr2).
+    fn is_over(&self) {
+        let id = self.id();
+        lock(&self.lives).node = None;
+        if let Some(id) = id {
+            let after = Duration::from_millis(lock(&self.draw).below(15_000));
+            let late = oracle::say_late(self.common.known.clone(), id, after);
+            // The supervisor is no process of this place, and outlives them.
+            self.common.supervisor.spawn(late);
         }
     }
 

@@ -37,11 +37,15 @@ fn is_phase(number: u64, phase: Phase) -> bool {
 pub(super) async fn builder_dies(cluster: &mut Cluster) -> Result<(), Failure> {
     three(cluster);
     let phase = cluster.below(4);
-    let dies = cluster.holder_in("it comes that far", |now| is_phase(phase, now)).await?;
-    if cluster.chance(500) {
-        cluster.wait(Duration::from_millis(50)).await?;
-    }
-    cluster.crash(dies);
+    let in_the_middle = cluster.chance(300);
+    let dies = if in_the_middle {
+        let builds = cluster.builder().await?;
+        cluster.wait(Duration::from_millis(500)).await?;
+        cluster.crash(builds);
+        builds
+    } else {
+        cluster.crash_in("it comes that far", move |now| is_phase(phase, now)).await?
+    };
     cluster.wait(Duration::from_secs(20)).await?;
     cluster.boot(dies, "v1");
     cluster.rest().await?;

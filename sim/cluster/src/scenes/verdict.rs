@@ -6,6 +6,7 @@ use handover_core::{GrantId, Then};
 use handover_node::{Node, OrderError};
 use handover_sim::world::World;
 
+use super::rollout::approved;
 use crate::bell::lock;
 use crate::cluster::Cluster;
 use crate::judge::Failure;
@@ -38,22 +39,27 @@ pub(super) async fn fails_then_retried(cluster: &mut Cluster) -> Result<(), Fail
         cluster.until("v1 has failed", |world| failed(world).is_some()).await?;
         let grant = cluster.judge.look(failed).expect("it was just seen");
         cluster.wait(Duration::from_secs(5)).await?;
-        if round == 2 || cluster.chance(500) {
+        let repaired = round == 2 || cluster.chance(300);
+        if repaired {
             lock(&cluster.common.shop).fails.clear();
         }
         let index = cluster.pick();
         order(cluster, index, |node| async move { node.retry("v1", grant).await }).await?;
+        if repaired {
+            break;
+        }
     }
     lock(&cluster.common.shop).fails.clear();
-    if let Some(grant) = cluster.judge.look(failed) {
-        let index = cluster.pick();
-        order(cluster, index, |node| async move { node.retry("v1", grant).await }).await?;
+    // A build that was under way when the version was repaired may still fail.
+    while cluster.judge.look(|world| !approved(world, "v1")) {
+        if let Some(grant) = cluster.judge.look(failed) {
+            let index = cluster.pick();
+            order(cluster, index, |node| async move { node.retry("v1", grant).await }).await?;
+        }
+        let judged = |world: &World| failed(world).is_some() || approved(world, "v1");
+        cluster.until("v1 has a verdict", judged).await?;
     }
     cluster.rest().await?;
-    if cluster.judge.look(failed).is_some() {
-        // The last of the failing builds was under way when the version was repaired.
-        return Ok(());
-    }
     cluster.expect_served("v1")
 }
 
