@@ -3,51 +3,52 @@
 //! Numbers decide, names are for people: a grant, an incarnation, a sequence and a revision are
 //! compared; a name is only looked up.
 
-use alloc::sync::Arc;
 use core::fmt;
+
+use crate::text::Text;
 
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(Arc<str>);
+        pub struct $name(Text);
 
         impl $name {
             /// Takes the text as it is; no text is refused, none is changed.
             #[must_use]
-            pub fn new(text: impl Into<Arc<str>>) -> Self {
-                Self(text.into())
+            pub fn new(text: impl AsRef<str>) -> Self {
+                Self(Text::new(text.as_ref()))
             }
 
             /// The text.
             #[must_use]
             pub fn as_str(&self) -> &str {
-                &self.0
+                self.0.as_str()
             }
         }
 
         impl From<&str> for $name {
             fn from(text: &str) -> Self {
-                Self(text.into())
+                Self(Text::new(text))
             }
         }
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(&self.0)
+                f.pad(self.as_str())
             }
         }
 
         impl fmt::Debug for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "{:?}", &*self.0)
+                fmt::Debug::fmt(self.as_str(), f)
             }
         }
 
         #[cfg(feature = "serde")]
         impl serde::Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_newtype_struct(stringify!($name), &*self.0)
+                serializer.serialize_newtype_struct(stringify!($name), self.as_str())
             }
         }
 

@@ -68,6 +68,8 @@ pub enum JournalEntry {
     /// A change was folded, and is on its way to the store. Written before the commit, since a
     /// crash must not leave a committed change without a cause.
     Proposed {
+        /// Counts the proposals of one process from 0.
+        proposal: u64,
         /// The change.
         change: Change,
         /// What was folded into it, in this order. Empty: only settled.
@@ -75,9 +77,12 @@ pub enum JournalEntry {
         /// Whom membership suspected at that moment.
         suspects: BTreeSet<HostId>,
     },
-    /// The store's answer to the change that makes this revision, or what showed it later.
+    /// The store's answer to a proposal. After an unknown one a second may follow: the change was
+    /// read in its place, so it is committed.
     Answered {
-        /// The revision that the change was to make.
+        /// The proposal.
+        proposal: u64,
+        /// The revision that its change was to make.
         revision: Revision,
         /// The answer.
         answer: CommitAnswer,

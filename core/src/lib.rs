@@ -140,7 +140,10 @@ mod ids;
 pub mod journal;
 mod mark;
 mod record;
+mod rows;
+mod shared;
 mod statement;
+mod text;
 mod view;
 
 pub use candidate::{Alarm, Candidate, CandidateEffect, CandidateRefusal, Phase, Wish};
@@ -156,7 +159,7 @@ pub use ids::{
 #[cfg(feature = "marks")]
 pub use mark::{Mark, Reach};
 pub use record::{
-    ApplyError, Cancelling, Change, FORMAT, Hold, HoldRow, Input, Line, Record, RecordError,
+    ApplyError, Batch, Cancelling, Change, FORMAT, Hold, HoldRow, Input, Line, Record, RecordError,
     RecordParts, Refusal, Remark, Ruling, Stage, Then, Verdict,
 };
 pub use statement::{Outcome, SignOff, Standing, Statement};

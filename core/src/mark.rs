@@ -68,6 +68,9 @@ mod table {
             Ar1Gone,
             /// Ar1: refused, a word at least as new is known.
             Ar1Outdated,
+            /// Ar1: refused with an alarm: by an arbiter that is behind and folds again (Ar9), or
+            /// where an identity is used twice, against Dr4.
+            Ar1Impossible,
             /// Ar1: asks, and did not before.
             Ar1NewTicket,
             /// Ar1: asks again, and keeps its place.
@@ -206,8 +209,6 @@ mod table {
             Ex4Counted,
             /// Ex4: the gate is closed, and it is parked.
             Ex4Parked,
-            /// Ex4: the candidate is parked.
-            Ex4CandidateParked,
             /// Ex4: the undrain wakes what is parked.
             Ex4Woken,
             /// Ex3: artifacts stored.
@@ -290,14 +291,15 @@ mod table {
         Never {
             /// Ar1: refused, an incarnation has one version.
             Ar1VersionChanged,
-            /// Ar1: refused with an alarm.
-            Ar1Impossible,
             /// Ar1: about the hold's grant, by another host.
             Ar1NotHolder,
             /// Ar1: a chunk outside the plan.
             Ar1UnknownChunk,
             /// Ar7: an approval stands, and its version was held.
             Ar7ApprovalStands,
+            /// Ex4: the candidate finds the gate closed. A host takes it out of the queue in the
+            /// step that declares the drain.
+            Ex4CandidateParked,
             /// Ho1: the gate is closed, and the candidate was not told.
             Ho1Closed,
             /// Ho2: the gate is closed at the start, and the candidate was not told.

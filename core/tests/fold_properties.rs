@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Cluster, Fold, Tally, property, walks};
-use handover_core::{HostId, Input, Record, Refusal, Standing, Statement};
+use handover_core::{Batch, Change, HostId, Input, Record, Refusal, Standing, Statement};
 
 /// Runs the property on each fold of 400 walks.
 fn each_fold(floors: &[(&'static str, u64)], test: impl Fn(&Fold, &Tally)) {
@@ -211,6 +211,42 @@ fn two_changes_in_one_batch_are_the_two_one_after_the_other() {
             assert_eq!(record.apply(&batched), Ok(()));
             assert_eq!(record, batch[2].after);
             tally.saw("batched");
+        }
+    });
+}
+
+#[test]
+fn a_batch_is_its_inputs_one_after_the_other() {
+    let floors = [("all refused", 150), ("some refused", 2_500), ("several accepted", 2_500)];
+    property(400, &walks(), &floors, |steps, tally| {
+        let mut cluster = Cluster::new();
+        let folds: Vec<Fold> = steps.into_iter().flat_map(|step| cluster.step(step)).collect();
+        for batch in folds.chunks(4) {
+            let (base, suspects) = (&batch[0].before, &batch[0].suspects);
+            let mut record = base.clone();
+            let mut joined: Option<Change> = None;
+            let mut answers = Vec::new();
+            for fold in batch {
+                let answer = record.fold(&fold.input, suspects);
+                answers.push(answer.clone().map(|change| change.remark));
+                let Ok(change) = answer else { continue };
+                assert_eq!(record.apply(&change), Ok(()));
+                joined = Some(match joined {
+                    None => change,
+                    Some(before) => before.then(change).expect("it was folded on its outcome"),
+                });
+            }
+            let folded = base.fold_all(batch.iter().map(|fold| &fold.input), suspects);
+            let accepted = answers.iter().filter(|answer| answer.is_ok()).count();
+            tally.saw(match accepted {
+                0 => "all refused",
+                1 => "one accepted",
+                _ => "several accepted",
+            });
+            if accepted > 0 && accepted < answers.len() {
+                tally.saw("some refused");
+            }
+            assert_eq!(folded, Batch { change: joined, answers });
         }
     });
 }

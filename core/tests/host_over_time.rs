@@ -193,6 +193,83 @@ fn a_reservation_does_not_outlast_the_view_of_the_record() {
 }
 
 #[test]
+fn a_record_that_is_read_again_is_known_again_though_nothing_has_moved() {
+    let mut life = Life::new("b");
+    life.host.watch();
+    life.read();
+    let before = life.host.gate();
+    life.host.handle_unreadable(Unreadable::Unavailable { reason: "away".into() });
+    assert_ne!(life.host.gate(), before);
+    life.read();
+    assert_eq!(life.host.gate(), before, "into a quiet record nothing newer ever comes");
+    let view = life.record.view_for(life.host.id(), life.host.version());
+    assert!(life.host.handle_view(view).is_err(), "and then it is old again");
+}
+
+#[test]
+fn a_host_without_a_plan_gives_the_job_back_and_may_ask_again() {
+    let mut life = Life::new("b");
+    life.host.ask();
+    life.fold();
+    life.read();
+    let Some(Effect::MakePlan { grant }) = life.host.poll_effect() else {
+        panic!("it is offered the job");
+    };
+    life.host.handle_no_plan(grant).expect("a plan is wanted");
+    assert!(life.host.handle_no_plan(grant).is_err(), "once");
+    life.host.check();
+    let standing = life.host.statement().map(|statement| statement.standing);
+    assert_eq!(standing, Some(Standing::StoodDown));
+    life.fold();
+    assert_eq!(life.record.hold(), None);
+    assert!(life.host.wants_job());
+    life.host.ask();
+    life.rounds(12);
+    assert!(life.host.gate().is_open());
+}
+
+#[test]
+fn whoever_ends_the_process_may_interrupt_what_its_drain_would_wait_for() {
+    let mut life = Life::new("b");
+    assert!(life.host.interrupt().is_err(), "what was interrupted would start again at once");
+    life.host.submit("x1".into(), None, None).expect("it is new");
+    life.carry_out(|_| false);
+    let request = DrainRequest {
+        reason: "shutdown".into(),
+        term: Term::ThisVersion,
+        end: EndAction::Nothing,
+        at_deadline: AtDeadline::Report,
+        since: 0,
+    };
+    life.host.drain(request).expect("no other is in force");
+    assert_eq!(life.host.deadline(), Ok(AtDeadline::Report));
+    life.carry_out(|_| false);
+    assert!(!life.host.is_drained());
+    life.host.interrupt().expect("it drains");
+    life.carry_out(|_| false);
+    life.host.handle_build_stop(&Work::Local("x1".into())).expect("it was told to stop");
+    life.carry_out(|_| false);
+    assert!(life.host.is_drained());
+    assert_eq!(life.host.executor().queue().len(), 1, "x1 is queued again");
+}
+
+#[test]
+fn a_record_tells_the_lives_of_one_name_the_earliest_first() {
+    let mut life = Life::new("b");
+    for (name, incarnation) in [("b", 10), ("b", 9), ("ba", 1), ("a", 1), ("b", 1)] {
+        let standing = Standing::Asking { priority: Priority(0) };
+        let host = HostId::new(name, incarnation);
+        let seq = handover_core::Seq(1);
+        let statement = Statement { host, version: "v1".into(), seq, standing };
+        let change = life.record.fold(&Input::Statement(statement), &BTreeSet::new());
+        life.record.apply(&change.expect("its first word")).expect("folded on this record");
+    }
+    let lives: Vec<u64> =
+        life.record.lives(&"b".into()).map(|(host, _)| host.incarnation.0).collect();
+    assert_eq!(lives, [1, 9, 10]);
+}
+
+#[test]
 fn an_interruption_hands_on_the_slot_that_it_frees() {
     let mut executor = Executor::new(Settings::new(2, false), "v1".into());
     let done = |executor: &mut Executor| {

@@ -11,6 +11,7 @@ use handover_core::{
     Work,
 };
 
+use crate::erased::AnyClock;
 use crate::machine::Machine;
 use crate::node::NodeEnded;
 use crate::shared::Shared;
@@ -19,6 +20,7 @@ use crate::shared::Shared;
 #[derive(Clone)]
 pub struct ExecutorHandle {
     pub(crate) shared: Arc<Shared<Machine>>,
+    pub(crate) clock: Arc<dyn AnyClock>,
 }
 
 /// The wish to drain (Ex7).
@@ -170,7 +172,8 @@ impl ExecutorHandle {
         let DrainWish { reason, term, end, deadline } = wish;
         let at_deadline = deadline.map_or(AtDeadline::Report, |(_, outcome)| outcome);
         let deadline = deadline.map(|(after, _)| after);
-        let request = DrainRequest { reason, term, end, at_deadline, since: 0 };
+        let since = since(&*self.clock);
+        let request = DrainRequest { reason, term, end, at_deadline, since };
         let drain = self.change(|machine| machine.drain(request, deadline))?;
         self.until(|machine| written(machine).then_some(())).await?;
         Ok(drain)
@@ -230,6 +233,11 @@ impl ExecutorHandle {
         })
         .await
     }
+}
+
+/// The clock in milliseconds, for people.
+pub(crate) fn since(clock: &dyn AnyClock) -> u64 {
+    u64::try_from(clock.now().as_millis()).unwrap_or(u64::MAX)
 }
 
 fn written(machine: &Machine) -> bool {

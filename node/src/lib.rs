@@ -27,7 +27,7 @@ pub use clock::Clock;
 pub use driver::{Driver, DriverError, Ended};
 pub use executor_handle::{DrainWish, ExecutorError, ExecutorHandle, Slots, Status, WaitsFor};
 pub use gate_handle::GateHandle;
-pub use journal::Journal;
+pub use journal::{FileJournal, Journal};
 pub use ledger::{LedgerStore, LedgerStoreError, MemoryLedger};
 pub use membership::{Liveness, Membership, MembershipError, Predecessors, Sightings};
 pub use memory::{ManualClock, MemoryMembership, MemoryStore};

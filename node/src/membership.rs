@@ -96,3 +96,9 @@ pub struct MembershipError {
     /// What went wrong.
     pub why: String,
 }
+
+impl MembershipError {
+    pub(crate) fn late() -> Self {
+        Self { why: "no answer in time".to_owned() }
+    }
+}

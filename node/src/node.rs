@@ -10,8 +10,8 @@ use handover_core::{
 };
 
 use crate::driver::Driver;
-use crate::erased::AnyMembership;
-use crate::executor_handle::ExecutorHandle;
+use crate::erased::{AnyClock, AnyMembership};
+use crate::executor_handle::{ExecutorHandle, since};
 use crate::gate_handle::GateHandle;
 use crate::machine::{Machine, Shutdown};
 use crate::options::Options;
@@ -38,7 +38,8 @@ pub struct Parts<S, M, C, L, B> {
 /// The handle of a node. A clone is the same node; it may go to any thread.
 #[derive(Clone)]
 pub struct Node {
-    pub(crate) shared: Arc<Shared<Machine>>,
+    shared: Arc<Shared<Machine>>,
+    clock: Arc<dyn AnyClock>,
 }
 
 /// Why a node cannot begin. Nothing was said in its name.
@@ -112,7 +113,8 @@ impl Node {
         machine.note(JournalEntry::Boot { version, priority, settings, ledger: book });
         tracing::info!(host = %joined.host, version = %options.version, "boots");
         let shared = Arc::new(Shared::new(machine));
-        let node = Self { shared: Arc::clone(&shared) };
+        let clock: Arc<dyn AnyClock> = clock;
+        let node = Self { shared: Arc::clone(&shared), clock: Arc::clone(&clock) };
         let surroundings =
             crate::driver::Surroundings { store, membership, clock, ledger, builder };
         let driver = Driver::new(shared, surroundings, options, &joined, whole);
@@ -134,7 +136,7 @@ impl Node {
     /// What runs on this host, and what drains.
     #[must_use]
     pub fn executor(&self) -> ExecutorHandle {
-        ExecutorHandle { shared: Arc::clone(&self.shared) }
+        ExecutorHandle { shared: Arc::clone(&self.shared), clock: Arc::clone(&self.clock) }
     }
 
     /// The job is wanted (Ca1), from the next view on.
@@ -163,6 +165,7 @@ impl Node {
     /// [undrain](ExecutorHandle::undrain) takes both back. The drain is over with the process: the
     /// next boot starts work again.
     pub fn shutdown(&self) {
+        let since = since(&*self.clock);
         self.shared.update(|machine| {
             if machine.is_ended() {
                 return;
@@ -176,7 +179,7 @@ impl Node {
                 term: Term::ThisVersion,
                 end: EndAction::Nothing,
                 at_deadline: AtDeadline::Interrupt,
-                since: 0,
+                since,
             };
             // Where a drain is in force already, that is the one to wait for.
             let draining = machine.host().executor().is_draining();

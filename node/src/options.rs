@@ -22,6 +22,8 @@ pub struct Options {
     pub(crate) spread: Duration,
     pub(crate) offer_patience: Duration,
     pub(crate) rewatch: Duration,
+    pub(crate) patience: Duration,
+    pub(crate) drain_deadline: Option<Duration>,
     pub(crate) spawner: Option<Spawner>,
     pub(crate) journal: Option<Box<dyn Journal>>,
 }
@@ -47,6 +49,8 @@ impl Options {
             spread: Duration::from_millis(200),
             offer_patience: Duration::from_secs(30),
             rewatch: Duration::from_secs(10),
+            patience: Duration::from_secs(10),
+            drain_deadline: None,
             spawner: None,
             journal: None,
         }
@@ -108,6 +112,20 @@ impl Options {
     /// skipped. 10 s unless set.
     pub fn rewatch(mut self, silence: Duration) -> Self {
         self.rewatch = silence;
+        self
+    }
+
+    /// How long a call of the store, of membership or of the ledger may take before it counts as
+    /// unanswered: unknown, neither done nor failed. 10 s unless set.
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// The deadline of a drain that nobody gave one: of a deployment's, and of one that was in force
+    /// when the process ended. What then happens is named in the drain. None unless set.
+    pub fn drain_deadline(mut self, deadline: Duration) -> Self {
+        self.drain_deadline = Some(deadline);
         self
     }
 

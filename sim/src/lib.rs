@@ -6,6 +6,10 @@ pub mod digest;
 pub mod draw;
 pub mod explain;
 pub mod explore;
+#[cfg(feature = "marks")]
+pub mod mark;
+#[cfg(not(feature = "marks"))]
+mod mark;
 pub mod picture;
 pub mod scenario;
 pub mod suite;

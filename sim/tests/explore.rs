@@ -50,7 +50,7 @@ fn one_host_holds_everything() {
     all_hold(&[
         (&[0], 1, &[], (28, 42, 15)),
         (&[0], 1, &[(Fail, 1), (Retry, 1), (Unsigned, 1)], (368, 619, 27)),
-        (&[0], 1, &[(Crash, 1), (Overlap, 1)], (24_792, 92_171, 34)),
+        (&[0], 1, &[(Crash, 1), (Overlap, 1)], (24_550, 91_320, 34)),
         (&[0], 2, &[(Cancel, 1), (Revoke, 1), (Hang, 1)], (7_177, 20_941, 43)),
     ]);
 }
@@ -61,7 +61,7 @@ fn two_hosts_hold_everything() {
         (&[0, 0], 1, &[], (304, 846, 19)),
         (&[0, 0], 2, &[], (398, 1_195, 20)),
         (&[0, 1], 1, &[], (742, 1_966, 28)),
-        (&[0, 0], 1, &[(Gone, 1)], (4_086, 12_936, 30)),
+        (&[0, 0], 1, &[(Gone, 1)], (3_797, 11_922, 30)),
         (&[0, 0], 1, &[(Reask, 1)], (4_045, 14_132, 31)),
         (&[0, 0], 1, &[(Lapse, 1)], (945, 2_738, 23)),
     ]);
@@ -71,7 +71,7 @@ fn two_hosts_hold_everything() {
 fn two_hosts_that_are_drained_fail_or_are_suspected_hold_everything() {
     all_hold(&[
         (&[0, 0], 1, &[(Drain, 1), (Undrain, 1)], (3_956, 14_943, 26)),
-        (&[0, 0], 1, &[(Fail, 1), (Retry, 1)], (4_964, 16_048, 31)),
+        (&[0, 0], 1, &[(Fail, 1), (Retry, 1)], (4_877, 15_739, 31)),
         (&[0, 0], 1, &[(Arbiter, 1), (Suspect, 1)], (2_418, 9_674, 22)),
         (&[0, 0], 1, &[(Cancel, 1)], (3_441, 11_028, 32)),
         (&[0, 0], 1, &[(Revoke, 1)], (4_533, 15_177, 32)),
@@ -82,7 +82,7 @@ fn two_hosts_that_are_drained_fail_or_are_suspected_hold_everything() {
 fn two_hosts_that_crash_decline_or_are_passed_over_hold_everything() {
     all_hold(&[
         (&[0, 0], 1, &[(Crash, 1)], (10_442, 41_089, 31)),
-        (&[0, 0], 1, &[(Lapse, 1), (Reask, 1)], (13_307, 48_579, 35)),
+        (&[0, 0], 1, &[(Lapse, 1), (Reask, 1)], (13_264, 48_428, 35)),
     ]);
 }
 
@@ -93,63 +93,6 @@ fn three_and_four_hosts_hold_everything() {
         (&[0, 0, 0], 1, &[], (2_343, 9_624, 23)),
         (&[0, 0, 1], 1, &[], (8_791, 34_414, 32)),
     ]);
-}
-
-/// A larger configuration: hosts, chunks, late messages, local builds, faults, and its size.
-type Large = (&'static [u8], u8, usize, (u8, u8), &'static [(Fault, u8)], (usize, usize, usize));
-
-const LARGE: &[Large] = &[
-    (&[0, 0], 2, 2, (0, 0), &[], (403, 1_257, 20)),
-    (&[0, 0], 2, 2, (0, 0), &[(Crash, 1)], (13_312, 56_261, 33)),
-    (&[0, 0], 2, 2, (0, 0), &[(Reask, 2)], (35_485, 158_685, 44)),
-    (&[0, 0], 2, 2, (0, 0), &[(Gone, 2)], (42_265, 157_018, 44)),
-    (&[0, 0], 2, 2, (0, 0), &[(Fail, 1), (Retry, 1), (Unsigned, 1)], (41_763, 158_972, 33)),
-    (&[0, 0], 2, 2, (0, 0), &[(Arbiter, 2), (Reask, 1)], (16_879, 69_372, 34)),
-    (&[0, 0], 2, 2, (0, 0), &[(Lapse, 2), (Reask, 1)], (43_522, 185_945, 37)),
-    (&[0, 0], 1, 1, (0, 0), &[(Crash, 1), (Reask, 1), (Arbiter, 1)], (311_301, 1_534_254, 44)),
-    (&[0, 1], 2, 2, (0, 0), &[(Reask, 1), (Fail, 1), (Retry, 1)], (355_584, 1_329_354, 55)),
-    (&[0, 0, 0], 2, 2, (0, 0), &[], (3_002, 13_239, 24)),
-    (&[0, 1, 1], 2, 2, (0, 0), &[], (12_156, 52_201, 34)),
-    (&[0, 0, 0], 1, 1, (0, 0), &[(Reask, 1), (Lapse, 1)], (201_263, 1_026_611, 39)),
-    (&[0, 0], 1, 0, (0, 0), &[(Crash, 1), (Gone, 1)], (96_162, 357_957, 42)),
-    (&[0, 0], 1, 1, (0, 0), &[(Overlap, 1)], (15_724, 64_288, 24)),
-    (&[0, 0], 1, 0, (0, 0), &[(Gone, 1), (Overlap, 1)], (293_920, 1_112_028, 36)),
-    (&[0, 0], 1, 1, (0, 0), &[(Cancel, 2)], (15_036, 49_718, 45)),
-    (&[0, 0], 1, 1, (0, 0), &[(Cancel, 1), (Revoke, 1), (Lapse, 1)], (162_691, 627_608, 49)),
-    (&[0, 0, 0], 1, 1, (0, 0), &[(Suspect, 2), (Lapse, 1)], (115_478, 717_829, 31)),
-    (&[0, 1, 1], 1, 1, (0, 0), &[(Fail, 1), (Retry, 1), (Arbiter, 1)], (444_618, 2_003_085, 45)),
-    (&[0, 1, 1], 1, 1, (0, 0), &[(Reask, 1), (Lapse, 1)], (816_316, 4_038_644, 48)),
-    (
-        &[0, 0],
-        1,
-        1,
-        (0, 0),
-        &[(Drain, 1), (Undrain, 1), (Lapse, 1), (Revoke, 1)],
-        (169_173, 757_189, 40),
-    ),
-    (
-        &[0],
-        1,
-        1,
-        (1, 1),
-        &[(Drain, 1), (Undrain, 1), (Cancel, 1), (Gone, 1)],
-        (337_542, 1_166_256, 47),
-    ),
-    (&[0, 0], 1, 1, (0, 1), &[(Drain, 1), (Undrain, 1), (Revoke, 1)], (577_596, 2_698_607, 44)),
-];
-
-/// `cargo test --release -p handover-sim --test explore -- --ignored`
-#[test]
-#[ignore = "some minutes in a release build"]
-fn larger_configurations_hold_everything() {
-    for (hosts, chunks, late, local_builds, faults, size) in LARGE {
-        let (chunks, late, local_builds) = (*chunks, *late, *local_builds);
-        let bounds = Bounds { chunks, late, local_builds, ..bounds(hosts, faults) };
-        let found = explore(&bounds, 2, |_| ControlFlow::Continue(()));
-        assert!(found.holds(), "{bounds}");
-        let coverage = found.coverage;
-        assert_eq!((coverage.states, coverage.transitions, coverage.depth), *size, "{bounds}");
-    }
 }
 
 /// A wrong protocol, the hosts and local builds that show it, the faults that it needs, and the

@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 
 use super::{Alarm, Candidate, CandidateEffect, Phase, Wish};
 use crate::mark::mark;
-use crate::{GrantId, Incarnation, Standing, View};
+use crate::{GrantId, Incarnation, Standing};
 
 impl Candidate {
     pub(super) fn evaluate(&mut self) {
@@ -118,7 +118,7 @@ impl Candidate {
             mark!(Ca5Holds);
             return false;
         }
-        let approved = self.view.as_ref().is_some_and(View::is_approved);
+        let approved = self.view.as_ref().is_some_and(|view| view.is_approved());
         if approved || self.wish == Wish::StandDown {
             mark!(Ca5StandsDown);
             self.say_stood_down();

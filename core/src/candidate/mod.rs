@@ -8,6 +8,7 @@ mod evaluate;
 mod phase;
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::sync::Arc;
 pub use phase::{Alarm, CandidateEffect, CandidateRefusal, Phase, Wish};
 
 use crate::mark::mark;
@@ -37,7 +38,7 @@ pub struct Candidate {
     record: Option<RecordId>,
     /// Invariant: only grows while `record` stays.
     read: Option<Revision>,
-    view: Option<View>,
+    view: Option<Arc<View>>,
     unreadable: Option<Unreadable>,
     /// A view of another record was read: this life is over, whatever is read since.
     replaced: bool,
@@ -166,7 +167,8 @@ impl Candidate {
     /// a newer format changes anything: a gate that is not open is unknown. The view that is held,
     /// once more after [`handle_unreadable`](Self::handle_unreadable), says that the record can be
     /// read again.
-    pub fn handle_view(&mut self, view: View) -> Result<(), CandidateRefusal> {
+    pub fn handle_view(&mut self, view: impl Into<Arc<View>>) -> Result<(), CandidateRefusal> {
+        let view = view.into();
         if view.host != self.host {
             mark!(Ar9NotMine);
             return Err(CandidateRefusal::NotMine);
@@ -332,6 +334,12 @@ impl Candidate {
         Some(Statement { host, version, seq: self.seq, standing })
     }
 
+    /// Where it stands by its present word; none if it has said nothing.
+    #[must_use]
+    pub fn standing(&self) -> Option<&Standing> {
+        self.standing.as_ref()
+    }
+
     /// Has the record folded the present word (St2)? True also where there is nothing to say.
     #[must_use]
     pub fn is_acknowledged(&self) -> bool {
@@ -391,7 +399,7 @@ impl Candidate {
     /// The newest view that it holds.
     #[must_use]
     pub fn view(&self) -> Option<&View> {
-        self.view.as_ref()
+        self.view.as_deref()
     }
 
     /// The build that has not really ended yet.

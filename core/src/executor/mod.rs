@@ -31,6 +31,7 @@ use alloc::vec::Vec;
 
 use crate::ids::{BuildId, Version};
 use crate::mark::mark;
+use crate::shared::Shared;
 
 /// The slots of one host, who has them, who waits for them, and the drain.
 ///
@@ -56,14 +57,14 @@ use crate::mark::mark;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]
 pub struct Executor {
-    state: ExecutorParts,
+    state: Shared<ExecutorParts>,
 }
 
 impl Executor {
     /// An executor with an empty book.
     #[must_use]
     pub fn new(settings: Settings, version: Version) -> Self {
-        Self { state: ExecutorParts::new(settings, version, Ledger::default()) }
+        Self { state: Shared::new(ExecutorParts::new(settings, version, Ledger::default())) }
     }
 
     /// Takes a build into the queue, as one step: insert if absent. Always allowed in a drain,
@@ -278,7 +279,8 @@ impl Executor {
 
     /// Marks unfinished work as cut short, and acts on it as far as no effect of it is out.
     fn cut(&mut self, work: &Work, cut: Cut) {
-        let Some(task) = self.state.tasks.get_mut(work) else {
+        let state = &mut *self.state;
+        let Some(task) = state.tasks.get_mut(work) else {
             return;
         };
         if task.entry.state.is_terminal() {
@@ -289,7 +291,7 @@ impl Executor {
             // The wake is a step in memory, so one that is out is simply refused later.
             task.handed_out = false;
             if core::mem::take(&mut task.own_slot) {
-                self.state.free += 1;
+                state.free += 1;
             }
         }
         task.honour_cut(work);

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::ids::{BuildId, Version};
 use crate::mark::mark;
+use crate::shared::Shared;
 
 impl Executor {
     /// Goes on from the book after a crash or a restart. A standing rule, not an event: the writes
@@ -38,7 +39,7 @@ impl Executor {
         state.recover_drain();
         state.recover_entries();
         state.booted_into = state.drain.is_some();
-        let mut executor = Self { state };
+        let mut executor = Self { state: Shared::new(state) };
         executor.hand_out_slots();
         Ok(executor)
     }

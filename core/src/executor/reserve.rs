@@ -54,9 +54,10 @@ impl Executor {
 
     /// For the host only. Ho5: gives the reserved slot back; says whether there was one.
     pub fn release_reservation(&mut self) -> bool {
-        if !core::mem::take(&mut self.state.reserved) {
+        if !self.state.reserved {
             return false;
         }
+        self.state.reserved = false;
         self.state.free += 1;
         self.hand_out_slots();
         true

@@ -6,6 +6,7 @@ use core::num::NonZeroU32;
 
 use super::{BuildState, Drain, EndAction, Entry, Executor, Ledger, Stage, Task, Waiter, Work};
 use crate::ids::{BuildId, Version};
+use crate::shared::Shared;
 
 /// What the host's operator sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -345,12 +346,19 @@ impl Executor {
     /// Takes the executor apart.
     #[must_use]
     pub fn into_parts(self) -> ExecutorParts {
-        self.state
+        self.state.into_inner()
+    }
+
+    /// Is this executor a clone of the other, or the other of this one, that nothing has changed
+    /// since? By what the two share in memory: a false says nothing.
+    #[must_use]
+    pub fn is_unchanged_since(&self, other: &Self) -> bool {
+        self.state.is_one_with(&other.state)
     }
 
     /// Puts an executor together. Nothing is asserted: [`check`](Self::check) does that.
     #[must_use]
     pub fn from_parts(parts: ExecutorParts) -> Self {
-        Self { state: parts }
+        Self { state: Shared::new(parts) }
     }
 }

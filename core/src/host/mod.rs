@@ -17,6 +17,7 @@ use crate::{
 mod reconcile;
 
 use alloc::collections::{BTreeSet, VecDeque};
+use alloc::sync::Arc;
 
 /// One process: what a production binary drives.
 ///
@@ -208,7 +209,7 @@ impl Host {
     ///
     /// # Errors
     /// As [`Candidate::handle_view`].
-    pub fn handle_view(&mut self, view: View) -> Result<(), CandidateRefusal> {
+    pub fn handle_view(&mut self, view: impl Into<Arc<View>>) -> Result<(), CandidateRefusal> {
         let answer = self.candidate.handle_view(view);
         self.reconcile();
         answer

@@ -9,10 +9,14 @@ use crate::{GrantId, Outcome};
 impl Host {
     /// Moves candidate and executor together until nothing changes.
     pub(super) fn reconcile(&mut self) {
-        while self.carry_out_candidate()
-            | self.tell_of_drain()
-            | self.settle_reservation()
-            | self.ask_again()
+        // All four each time, in this order.
+        while [
+            self.carry_out_candidate(),
+            self.tell_of_drain(),
+            self.settle_reservation(),
+            self.ask_again(),
+        ]
+        .contains(&true)
         {}
     }
 

@@ -1,6 +1,7 @@
 //! What a fold would write: the rows that differ.
 
 use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
 use core::fmt;
 
 use super::election::Place;
@@ -157,7 +158,7 @@ impl Record {
         for (version, verdict) in &change.verdicts {
             match verdict {
                 Some(verdict) => {
-                    self.verdicts.insert(version.clone(), verdict.clone());
+                    self.verdicts.insert(version.clone(), Arc::new(verdict.clone()));
                     self.election.close(version);
                 }
                 None => {
@@ -168,12 +169,13 @@ impl Record {
         }
         for (host, line) in &change.lines {
             let before = match line {
-                Some(line) => self.lines.insert(host.clone(), line.clone()),
+                Some(line) => self.lines.insert(host.clone(), Arc::new(line.clone())),
                 None => self.lines.remove(host),
             };
-            let from = before.as_ref().and_then(Place::of);
+            let before = before.as_deref();
+            let from = before.and_then(Place::of);
             let to = line.as_ref().and_then(Place::of);
-            if let Some(line) = line.as_ref().or(before.as_ref()) {
+            if let Some(line) = line.as_ref().or(before) {
                 let open = !self.verdicts.contains_key(&line.version);
                 self.election.move_asker(host, &line.version, from, to, open);
             }

@@ -8,7 +8,9 @@ use super::change::{Change, HoldRow};
 use super::election::Place;
 use super::{FORMAT, Hold, Line, Record, Remark, Ruling, Stage, Then, Verdict};
 use crate::mark::mark;
-use crate::{Chunk, GrantId, HostId, Outcome, Reason, SignOff, Standing, Ticket, Version};
+use crate::{
+    Chunk, GrantId, HostId, Incarnation, Name, Outcome, Reason, SignOff, Standing, Ticket, Version,
+};
 
 pub(super) struct Draft<'a> {
     record: &'a Record,
@@ -48,14 +50,31 @@ impl<'a> Draft<'a> {
     pub(super) fn line(&self, host: &HostId) -> Option<&Line> {
         match self.change.lines.get(host) {
             Some(line) => line.as_ref(),
-            None => self.record.lines.get(host),
+            None => self.record.line(host),
         }
     }
 
     pub(super) fn verdict(&self, version: &Version) -> Option<&Verdict> {
         match self.change.verdicts.get(version) {
             Some(verdict) => verdict.as_ref(),
-            None => self.record.verdicts.get(version),
+            None => self.record.verdict(version),
+        }
+    }
+
+    /// As [`Record::is_gone`].
+    pub(super) fn is_gone(&self, host: &HostId) -> bool {
+        let gone = self.gone(&host.name).is_some_and(|gone| host.incarnation <= gone);
+        gone && self.line(host).is_none()
+    }
+
+    fn gone(&self, name: &Name) -> Option<Incarnation> {
+        self.change.gone.get(name).copied().or_else(|| self.record.gone(name))
+    }
+
+    /// Each accepted input makes a revision; there was at least one.
+    pub(super) fn make_revisions(&mut self, accepted: usize) {
+        for _ in 1..accepted {
+            self.change.revision = self.change.revision.next();
         }
     }
 
@@ -78,7 +97,7 @@ impl<'a> Draft<'a> {
     }
 
     pub(super) fn declare_gone(&mut self, host: &HostId) {
-        let floor = self.record.gone(&host.name).max(Some(host.incarnation));
+        let floor = self.gone(&host.name).max(Some(host.incarnation));
         self.change.gone.extend(floor.map(|floor| (host.name.clone(), floor)));
     }
 

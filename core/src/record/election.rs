@@ -9,6 +9,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use core::cmp::Reverse;
 
 use super::{Line, Verdict};
+use crate::rows::Rows;
 use crate::{HostId, Priority, Standing, Ticket, Version};
 
 /// A place in the order of election (Ar8): those not passed over first, by priority, then ticket;
@@ -40,27 +41,27 @@ impl Place {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Election {
     /// All askers of each version, in order.
-    queues: BTreeMap<Version, BTreeSet<(Place, HostId)>>,
+    queues: BTreeMap<Version, Rows<(Place, HostId), ()>>,
     /// Invariant: the first of the queue of each version without a verdict, and nothing else.
     fronts: BTreeSet<(Place, HostId, Version)>,
 }
 
 impl Election {
     /// The index that these lines and verdicts have.
-    pub(super) fn of(
-        lines: &BTreeMap<HostId, Line>,
-        verdicts: &BTreeMap<Version, Verdict>,
+    pub(super) fn of<'a>(
+        lines: impl Iterator<Item = (&'a HostId, &'a Line)>,
+        is_judged: impl Fn(&Version) -> bool,
     ) -> Self {
         let mut election = Self::default();
         for (host, line) in lines {
             if let Some(place) = Place::of(line) {
                 let queue = election.queues.entry(line.version.clone()).or_default();
-                queue.insert((place, host.clone()));
+                queue.insert((place, host.clone()), ());
             }
         }
         for (version, queue) in &election.queues {
-            if let Some((place, host)) = queue.first()
-                && !verdicts.contains_key(version)
+            if let Some(((place, host), ())) = queue.first()
+                && !is_judged(version)
             {
                 election.fronts.insert((*place, host.clone(), version.clone()));
             }
@@ -86,7 +87,7 @@ impl Election {
             queue.remove(&(place, host.clone()));
         }
         if let Some(place) = to {
-            queue.insert((place, host.clone()));
+            queue.insert((place, host.clone()), ());
         }
         if queue.is_empty() {
             self.queues.remove(version);
@@ -98,16 +99,21 @@ impl Election {
 
     /// The version has a verdict now: none of its askers is elected.
     pub(super) fn close(&mut self, version: &Version) {
-        if let Some((place, host)) = self.queues.get(version).and_then(BTreeSet::first) {
+        if let Some((place, host)) = self.front(version) {
             self.fronts.remove(&(*place, host.clone(), version.clone()));
         }
     }
 
     /// The version has no verdict (any more): its askers may be elected.
     pub(super) fn open(&mut self, version: &Version) {
-        if let Some((place, host)) = self.queues.get(version).and_then(BTreeSet::first) {
+        if let Some((place, host)) = self.front(version) {
             self.fronts.insert((*place, host.clone(), version.clone()));
         }
+    }
+
+    /// The first of the askers of a version.
+    fn front(&self, version: &Version) -> Option<&(Place, HostId)> {
+        self.queues.get(version).and_then(Rows::first).map(|(front, ())| front)
     }
 
     /// The askers of the open versions in the order of election, as seen through a fold that has
@@ -129,7 +135,7 @@ impl Election {
         }
         for (version, verdict) in ruled {
             if verdict.is_none()
-                && let Some((place, host)) = self.queues.get(version).and_then(BTreeSet::first)
+                && let Some((place, host)) = self.front(version)
             {
                 waiting.insert((*place, host, Some(version)));
             }
@@ -179,11 +185,9 @@ impl<'a> Iterator for Askers<'a> {
             if self.ruled.get(version).is_some_and(Option::is_some) {
                 continue;
             }
-            let behind =
-                (core::ops::Bound::Excluded((place, host.clone())), core::ops::Bound::Unbounded);
-            let next =
-                self.election.queues.get(version).and_then(|queue| queue.range(behind).next());
-            if let Some((place, host)) = next {
+            let queue = self.election.queues.get(version);
+            let next = queue.and_then(|queue| queue.first_behind(&(place, host.clone())));
+            if let Some(((place, host), ())) = next {
                 self.waiting.insert((*place, host, Some(version)));
             }
             if !self.changed.contains_key(host) {

@@ -1,6 +1,7 @@
 //! The arbiter's inputs, each with all its refusals (Ar1 to Ar6).
 
 use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
 use core::fmt;
 
 use super::draft::Draft;
@@ -179,18 +180,32 @@ impl Record {
     /// Each input changes the record or is refused with a reason; nothing is dropped in silence.
     pub fn fold(&self, input: &Input, suspects: &BTreeSet<HostId>) -> Result<Change, Refusal> {
         let mut draft = Draft::new(self);
-        let remark = match input {
-            Input::Statement(statement) => self.fold_statement(&mut draft, statement)?,
-            Input::Gone(host) => self.fold_gone(&mut draft, host)?,
-            Input::Retry { version, grant } => self.fold_retry(&mut draft, version, *grant)?,
-            Input::Lapse { grant } => self.fold_lapse(&mut draft, *grant)?,
-            Input::Cancel { grant, reason, then } => {
-                self.fold_cancel(&mut draft, *grant, reason, *then)?
-            }
-            Input::Revoke { grant, reason: _ } => self.fold_revoke(&mut draft, *grant)?,
-        };
-        draft.settle(suspects);
+        let remark = draft.fold(input, suspects)?;
         Ok(draft.into_change(remark))
+    }
+
+    /// Folds several inputs one after another into one change, each on what the former have made of
+    /// the record, which is not copied: for inputs that came while a commit was in flight (Ar9).
+    /// The same as folding and [applying](Self::apply) each, and joining the changes by
+    /// [`Change::then`].
+    ///
+    /// A refused input changes nothing, and does not keep the others back.
+    #[must_use]
+    pub fn fold_all<'a>(
+        &self,
+        inputs: impl IntoIterator<Item = &'a Input>,
+        suspects: &BTreeSet<HostId>,
+    ) -> Batch {
+        let mut draft = Draft::new(self);
+        let inputs = inputs.into_iter();
+        let answers: Vec<_> = inputs.map(|input| draft.fold(input, suspects)).collect();
+        let accepted = answers.iter().filter(|answer| answer.is_ok()).count();
+        if accepted == 0 {
+            return Batch { change: None, answers };
+        }
+        draft.make_revisions(accepted);
+        let remark = answers.iter().rev().find_map(|answer| answer.clone().ok().flatten());
+        Batch { change: Some(draft.into_change(remark)), answers }
     }
 
     /// What is still to be settled in this record: nothing after any fold; a restarted arbiter
@@ -200,13 +215,38 @@ impl Record {
         let mut draft = Draft::new(self);
         draft.settle(suspects).then(|| draft.into_change(None))
     }
+}
+
+/// What several inputs would change together.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Batch {
+    /// The one change of all that were accepted; none if none was.
+    pub change: Option<Change>,
+    /// The answer to each input, in their order.
+    pub answers: Vec<Result<Option<Remark>, Refusal>>,
+}
+
+impl Draft<'_> {
+    /// One input and what settles after it; nothing is changed where it is refused.
+    fn fold(
+        &mut self,
+        input: &Input,
+        suspects: &BTreeSet<HostId>,
+    ) -> Result<Option<Remark>, Refusal> {
+        let remark = match input {
+            Input::Statement(statement) => self.fold_statement(statement)?,
+            Input::Gone(host) => self.fold_gone(host)?,
+            Input::Retry { version, grant } => self.fold_retry(version, *grant)?,
+            Input::Lapse { grant } => self.fold_lapse(*grant)?,
+            Input::Cancel { grant, reason, then } => self.fold_cancel(*grant, reason, *then)?,
+            Input::Revoke { grant, reason: _ } => self.fold_revoke(*grant)?,
+        };
+        self.settle(suspects);
+        Ok(remark)
+    }
 
     /// Ar1.
-    fn fold_statement(
-        &self,
-        draft: &mut Draft<'_>,
-        statement: &Statement,
-    ) -> Result<Option<Remark>, Refusal> {
+    fn fold_statement(&mut self, statement: &Statement) -> Result<Option<Remark>, Refusal> {
         let Statement { host, version, seq, standing } = statement;
         if self.is_gone(host) {
             mark!(Ar1Gone);
@@ -227,7 +267,7 @@ impl Record {
             mark!(Ar1Impossible);
             return Err(Refusal::Impossible);
         }
-        let asked = line.filter(|line| line.asks()).map(|line| line.ticket);
+        let before = line.map(|line| (line.ticket, line.asks()));
         let asks = match standing {
             Standing::Asking { .. } => true,
             Standing::Accepted { .. }
@@ -235,16 +275,17 @@ impl Record {
             | Standing::Finished { .. }
             | Standing::StoodDown => false,
         };
-        let ticket = match (asks, asked, line) {
-            (true, Some(ticket), _) => {
+        let ticket = match before {
+            // Who goes on asking keeps its place, and who does not ask needs no new one.
+            Some((ticket, true)) if asks => {
                 mark!(Ar1KeptTicket);
                 ticket
             }
-            (true, None, _) | (false, _, None) => {
+            Some((ticket, _)) if !asks => ticket,
+            Some(_) | None => {
                 mark!(Ar1NewTicket);
-                draft.take_ticket()
+                self.take_ticket()
             }
-            (false, _, Some(line)) => line.ticket,
         };
         let line = Line {
             version: version.clone(),
@@ -253,7 +294,7 @@ impl Record {
             ticket,
             passed_over: false,
         };
-        draft.set_line(host, Some(line));
+        self.set_line(host, Some(line));
         Ok(self.remark_on(statement))
     }
 
@@ -277,15 +318,15 @@ impl Record {
     }
 
     /// Ar2.
-    fn fold_gone(&self, draft: &mut Draft<'_>, host: &HostId) -> Result<Option<Remark>, Refusal> {
+    fn fold_gone(&mut self, host: &HostId) -> Result<Option<Remark>, Refusal> {
         if self.is_gone(host) {
             mark!(Ar2AlreadyGone);
             return Err(Refusal::AlreadyGone);
         }
-        draft.declare_gone(host);
+        self.declare_gone(host);
         if self.line(host).is_some() {
             mark!(Ar2LineGoes);
-            draft.set_line(host, None);
+            self.set_line(host, None);
         } else {
             mark!(Ar2Unheard);
         }
@@ -293,12 +334,7 @@ impl Record {
     }
 
     /// Ar3.
-    fn fold_retry(
-        &self,
-        draft: &mut Draft<'_>,
-        version: &Version,
-        grant: GrantId,
-    ) -> Result<Option<Remark>, Refusal> {
+    fn fold_retry(&mut self, version: &Version, grant: GrantId) -> Result<Option<Remark>, Refusal> {
         match self.verdict(version) {
             Some(verdict) if verdict.grant == grant && verdict.is_approved() => {
                 mark!(Ar3NotFailed);
@@ -306,7 +342,7 @@ impl Record {
             }
             Some(verdict) if verdict.grant == grant => {
                 mark!(Ar3Retried);
-                draft.set_verdict(version, None);
+                self.set_verdict(version, None);
                 Ok(None)
             }
             other => {
@@ -317,26 +353,25 @@ impl Record {
     }
 
     /// Ar4.
-    fn fold_lapse(&self, draft: &mut Draft<'_>, grant: GrantId) -> Result<Option<Remark>, Refusal> {
+    fn fold_lapse(&mut self, grant: GrantId) -> Result<Option<Remark>, Refusal> {
         let hold = self.held(grant)?;
         if hold.is_started() {
             mark!(Ar4AlreadyStarted);
             return Err(Refusal::AlreadyStarted);
         }
-        if !draft.has_other_asker(&hold.host) {
+        if !self.has_other_asker(&hold.host) {
             mark!(Ar4NobodyElse);
             return Err(Refusal::NobodyElse);
         }
         mark!(Ar4Lapsed);
-        draft.set_hold(None);
-        draft.pass_over(&hold.host);
+        self.set_hold(None);
+        self.pass_over(&hold.host);
         Ok(None)
     }
 
     /// Ar5.
     fn fold_cancel(
-        &self,
-        draft: &mut Draft<'_>,
+        &mut self,
         grant: GrantId,
         reason: &Reason,
         then: Then,
@@ -348,36 +383,32 @@ impl Record {
         }
         if !hold.is_started() {
             mark!(Ar5Offer);
-            return self.fold_revoke(draft, grant);
+            return self.fold_revoke(grant);
         }
         mark!(Ar5Started);
         let cancelling = Some(Cancelling { reason: reason.clone(), then });
-        draft.set_hold(Some(Hold { cancelling, ..hold.clone() }));
+        self.set_hold(Some(Hold { cancelling, ..hold }));
         Ok(None)
     }
 
     /// Ar6.
-    fn fold_revoke(
-        &self,
-        draft: &mut Draft<'_>,
-        grant: GrantId,
-    ) -> Result<Option<Remark>, Refusal> {
+    fn fold_revoke(&mut self, grant: GrantId) -> Result<Option<Remark>, Refusal> {
         let hold = self.held(grant)?;
-        draft.take_back(hold);
+        self.take_back(&hold);
         if hold.is_started() {
             mark!(Ar6Started);
         } else {
             mark!(Ar6Offer);
-            draft.pass_over(&hold.host);
+            self.pass_over(&hold.host);
         }
         Ok(None)
     }
 
     /// The hold, if it has this grant: an operator means the hand-over that he has judged, not
     /// the healthy one that followed.
-    fn held(&self, grant: GrantId) -> Result<&Hold, Refusal> {
+    fn held(&self, grant: GrantId) -> Result<Hold, Refusal> {
         match self.hold() {
-            Some(hold) if hold.grant == grant => Ok(hold),
+            Some(hold) if hold.grant == grant => Ok(hold.clone()),
             other => {
                 mark!(ArStaleGrant);
                 Err(Refusal::StaleGrant { found: other.map(|hold| hold.grant) })

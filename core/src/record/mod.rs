@@ -12,12 +12,15 @@ mod fold;
 mod parts;
 
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::fmt;
 
 pub use change::{ApplyError, Change, HoldRow};
-pub use fold::{Input, Refusal, Remark, Then};
+pub use fold::{Batch, Input, Refusal, Remark, Then};
 pub use parts::{RecordError, RecordParts};
 
+use crate::rows::Rows;
 use crate::view::View;
 use crate::{
     Chunk, GrantId, HostId, Incarnation, Name, Reason, RecordId, Revision, Seq, SignOff, Standing,
@@ -36,10 +39,10 @@ pub struct Record {
     revision: Revision,
     next_grant: GrantId,
     next_ticket: Ticket,
-    lines: BTreeMap<HostId, Line>,
+    lines: Rows<HostId, Arc<Line>>,
     hold: Option<Hold>,
-    verdicts: BTreeMap<Version, Verdict>,
-    gone: BTreeMap<Name, Incarnation>,
+    verdicts: Rows<Version, Arc<Verdict>>,
+    gone: Rows<Name, Incarnation>,
     /// Invariant: exactly what [`Election::of`] makes of `lines` and `verdicts`.
     election: Election,
 }
@@ -139,10 +142,10 @@ impl Record {
             revision: Revision(0),
             next_grant: GrantId(1),
             next_ticket: Ticket(1),
-            lines: BTreeMap::new(),
+            lines: Rows::default(),
             hold: None,
-            verdicts: BTreeMap::new(),
-            gone: BTreeMap::new(),
+            verdicts: Rows::default(),
+            gone: Rows::default(),
             election: Election::default(),
         }
     }
@@ -168,29 +171,51 @@ impl Record {
     /// The last word of a host.
     #[must_use]
     pub fn line(&self, host: &HostId) -> Option<&Line> {
-        self.lines.get(host)
+        self.lines.get(host).map(|line| &**line)
     }
 
     /// The last word of each host.
     pub fn lines(&self) -> impl Iterator<Item = (&HostId, &Line)> {
-        self.lines.iter()
+        self.lines.iter().map(|(host, line)| (host, &**line))
+    }
+
+    /// The lines in which this record differs from another, in the order of the hosts: of each the
+    /// line here, if it has one. Of records that share most of their rows, as one before and one
+    /// after a fold, it takes less time than a look at each row.
+    #[must_use]
+    pub fn lines_unlike<'a>(&'a self, other: &'a Self) -> Vec<(&'a HostId, Option<&'a Line>)> {
+        let lines = self.lines.differences(&other.lines).into_iter();
+        lines.map(|(host, line)| (host, line.map(|line| &**line))).collect()
+    }
+
+    /// The incarnations declared gone in which this record differs from another, likewise.
+    #[must_use]
+    pub fn gone_unlike<'a>(&'a self, other: &'a Self) -> Vec<(&'a Name, Option<Incarnation>)> {
+        let gone = self.gone.differences(&other.gone).into_iter();
+        gone.map(|(name, gone)| (name, gone.copied())).collect()
     }
 
     /// The last word of each life of a name, the earliest first: O(log n) for the first.
     pub fn lives(&self, name: &Name) -> impl DoubleEndedIterator<Item = (&HostId, &Line)> {
-        let life = |incarnation| HostId { name: name.clone(), incarnation };
-        self.lines.range(life(Incarnation(0))..=life(Incarnation(u64::MAX)))
+        let mut lives = Vec::new();
+        let first = HostId { name: name.clone(), incarnation: Incarnation(0) };
+        let mut next = self.lines.first_from(&first);
+        while let Some((host, line)) = next.filter(|(host, _)| host.name == *name) {
+            lives.push((host, &**line));
+            next = self.lines.first_behind(host);
+        }
+        lives.into_iter()
     }
 
     /// What is known of a version.
     #[must_use]
     pub fn verdict(&self, version: &Version) -> Option<&Verdict> {
-        self.verdicts.get(version)
+        self.verdicts.get(version).map(|verdict| &**verdict)
     }
 
     /// What is known of each version.
     pub fn verdicts(&self) -> impl Iterator<Item = (&Version, &Verdict)> {
-        self.verdicts.iter()
+        self.verdicts.iter().map(|(version, verdict)| (version, &**verdict))
     }
 
     /// The highest incarnation of a name that was declared gone.
@@ -223,15 +248,17 @@ impl Record {
     /// What this host has to know (Ar9): O(log n) in the lines.
     #[must_use]
     pub fn view_for(&self, host: &HostId, version: &Version) -> View {
-        let spoke = self.lives(&host.name).next_back().map(|(host, _)| host.incarnation);
+        let last = HostId { name: host.name.clone(), incarnation: Incarnation(u64::MAX) };
+        let spoke = self.lines.last_up_to(&last).map(|(spoke, _)| spoke);
+        let spoke = spoke.filter(|spoke| spoke.name == host.name).map(|spoke| spoke.incarnation);
         View {
             host: host.clone(),
             record: self.id,
             format: FORMAT,
             revision: self.revision,
             hold: self.hold.clone(),
-            acknowledged: self.lines.get(host).map(|line| line.seq),
-            verdict: self.verdicts.get(version).cloned(),
+            acknowledged: self.line(host).map(|line| line.seq),
+            verdict: self.verdict(version).cloned(),
             gone: self.is_gone(host),
             name_floor: spoke.max(self.gone(&host.name)),
         }
@@ -246,7 +273,7 @@ impl Record {
             panic!("the record is corrupt: {error}");
         }
         assert!(
-            self.election == Election::of(&self.lines, &self.verdicts),
+            self.election == Election::of(self.lines(), |version| self.verdict(version).is_some()),
             "the election's index must say what the lines say, else the wrong host is elected"
         );
     }

@@ -1,6 +1,7 @@
 //! The record taken apart and put together: what stores load and save.
 
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
 use core::fmt;
 
 use super::{Election, FORMAT, Hold, Line, Record, Stage, Verdict};
@@ -63,7 +64,8 @@ impl Record {
     /// mixed some. Nothing is guessed.
     pub fn from_parts(parts: RecordParts) -> Result<Self, RecordError> {
         parts.validate()?;
-        let election = Election::of(&parts.lines, &parts.verdicts);
+        let is_judged = |version: &Version| parts.verdicts.contains_key(version);
+        let election = Election::of(parts.lines.iter(), is_judged);
         let RecordParts {
             id,
             format: _,
@@ -75,6 +77,10 @@ impl Record {
             verdicts,
             gone,
         } = parts;
+        let lines = lines.into_iter().map(|(host, line)| (host, Arc::new(line))).collect();
+        let verdicts = verdicts.into_iter();
+        let verdicts = verdicts.map(|(version, verdict)| (version, Arc::new(verdict))).collect();
+        let gone = gone.into_iter().collect();
         Ok(Self { id, revision, next_grant, next_ticket, lines, hold, verdicts, gone, election })
     }
 
@@ -87,10 +93,10 @@ impl Record {
             revision: self.revision,
             next_grant: self.next_grant,
             next_ticket: self.next_ticket,
-            lines: self.lines.clone(),
+            lines: self.lines().map(|(host, line)| (host.clone(), line.clone())).collect(),
             hold: self.hold.clone(),
-            verdicts: self.verdicts.clone(),
-            gone: self.gone.clone(),
+            verdicts: self.verdicts().map(|(of, verdict)| (of.clone(), verdict.clone())).collect(),
+            gone: self.gone.iter().map(|(name, gone)| (name.clone(), *gone)).collect(),
         }
     }
 }

@@ -1,14 +1,13 @@
 //! What this node has to say to the record: folded, committed by compare-and-set, and folded again
 //! until it is known (Ar9, Dr1, Dr2, Dr5). No leader and no mailbox: each node folds its own.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use handover_core::journal::{CommitAnswer, JournalEntry};
-use handover_core::{Change, HostId, Input, Phase, Record, Refusal, Remark, Revision};
+use handover_core::{Batch, Change, HostId, Input, Phase, Record, Refusal, Remark, Revision};
 
 use super::Driver;
 
@@ -23,12 +22,11 @@ pub(super) enum Cause {
     Lapse,
     /// An operator's.
     Request(u64),
-    /// What a record that was read has still to settle.
-    Settle,
 }
 
 /// The commit that is under way; there is one at a time.
 pub(super) struct InFlight {
+    proposal: u64,
     change: Arc<Change>,
     causes: Vec<(Cause, Option<Remark>)>,
     answer: BoxFuture<'static, CommitAnswer>,
@@ -36,7 +34,8 @@ pub(super) struct InFlight {
 
 /// A change of which nobody knows whether it is committed.
 pub(super) struct Doubtful {
-    change: Arc<Change>,
+    proposal: u64,
+    pub(super) change: Arc<Change>,
     causes: Vec<(Cause, Option<Remark>)>,
 }
 
@@ -46,7 +45,7 @@ impl Driver {
         Some(self.fold_at)
     }
 
-    /// Folds what is to be said, and sends the change off.
+    /// Folds all that is to be said as one batch, and sends the change off.
     pub(super) fn fold(&mut self, now: Duration) -> bool {
         if self.commit.is_some() || now < self.fold_at || self.unreadable.is_some() {
             return false;
@@ -56,49 +55,55 @@ impl Driver {
         if record.revision() < self.known {
             return false;
         }
-        let Some((cause, input)) = self.next_input(record, now) else { return false };
-        let suspects = self.members.suspects.clone();
-        let folded = match &input {
-            Some(input) => record.fold(input, &suspects),
-            // Settling is only proposed where it changes something.
-            None => record.settle(&suspects).ok_or(Refusal::AlreadyGone),
-        };
-        match folded {
-            Ok(change) => self.send_off(change, cause, input, suspects),
-            Err(refusal) => self.refuse(now, &cause, input, refusal),
+        let suspects = &self.members.suspects;
+        let said = self.to_be_said(record, now);
+        if said.is_empty() {
+            // What a record that was read whole leaves to settle, any process may commit.
+            let unsettled = if self.last.is_none() { record.settle(suspects) } else { None };
+            let Some(change) = unsettled else { return false };
+            self.send_off(change, Vec::new(), Vec::new());
+            return true;
+        }
+        let Batch { change, answers } = record.fold_all(said.iter().map(|(_, it)| it), suspects);
+        let (mut inputs, mut causes) = (Vec::new(), Vec::new());
+        for ((cause, input), answer) in said.into_iter().zip(answers) {
+            match answer {
+                Ok(remark) => {
+                    inputs.push(input);
+                    causes.push((cause, remark));
+                }
+                Err(refusal) => self.refuse(now, &cause, input, refusal),
+            }
+        }
+        if let Some(change) = change {
+            self.send_off(change, inputs, causes);
         }
         true
     }
 
-    /// What is to be said next: of who has ended first, since his successor speaks only then.
-    fn next_input(&self, record: &Record, now: Duration) -> Option<(Cause, Option<Input>)> {
-        if let Some(host) = self.members.gone_due(record, now) {
-            return Some((Cause::Gone(host.clone()), Some(Input::Gone(host))));
-        }
-        let request = self.shared.read(|machine| {
-            let open = |request: &&crate::machine::Request| {
-                request.answer.is_none() && request.refused_at.is_none_or(|at| at < self.loads)
-            };
-            let mut requests = machine.requests.iter();
-            requests
-                .find(|(_, request)| open(request))
-                .map(|(number, request)| (*number, request.input.clone()))
+    /// All that is to be said now, of who has ended first: his successor speaks only then.
+    fn to_be_said(&self, record: &Record, now: Duration) -> Vec<(Cause, Input)> {
+        let gone = self.members.gone_due(record, now);
+        let mut said: Vec<_> =
+            gone.into_iter().map(|host| (Cause::Gone(host.clone()), Input::Gone(host))).collect();
+        self.shared.read(|machine| {
+            for (number, request) in &machine.requests {
+                let open = request.refused_at.is_none_or(|at| at < self.loads);
+                if open && request.answer.is_none() {
+                    said.push((Cause::Request(*number), request.input.clone()));
+                }
+            }
+            if let Some((grant, _)) = self.offer.filter(|(_, at)| *at <= now) {
+                said.push((Cause::Lapse, Input::Lapse { grant }));
+            }
+            let statement = machine.host().unacknowledged().filter(|statement| {
+                self.refused != Some((statement.seq, record.revision(), self.loads))
+            });
+            if let Some(statement) = statement {
+                said.push((Cause::Statement(statement.seq), Input::Statement(statement)));
+            }
         });
-        if let Some((number, input)) = request {
-            return Some((Cause::Request(number), Some(input)));
-        }
-        if let Some((grant, _)) = self.offer.filter(|(_, at)| *at <= now) {
-            return Some((Cause::Lapse, Some(Input::Lapse { grant })));
-        }
-        let statement = self.shared.read(|machine| machine.host().unacknowledged());
-        if let Some(statement) = statement
-            && self.refused != Some((statement.seq, record.revision(), self.loads))
-        {
-            let cause = Cause::Statement(statement.seq);
-            return Some((cause, Some(Input::Statement(statement))));
-        }
-        let unsettled = self.last.is_none() && record.settle(&self.members.suspects).is_some();
-        unsettled.then_some((Cause::Settle, None))
+        said
     }
 
     /// Dr5: an offer to another that this host would take.
@@ -128,28 +133,31 @@ impl Driver {
     fn send_off(
         &mut self,
         change: Change,
-        cause: Cause,
-        input: Option<Input>,
-        suspects: BTreeSet<HostId>,
+        inputs: Vec<Input>,
+        causes: Vec<(Cause, Option<Remark>)>,
     ) {
-        tracing::debug!(?cause, expects = %change.expects, revision = %change.revision, "commits");
-        let inputs = input.into_iter().collect();
-        let noted = JournalEntry::Proposed { change: change.clone(), inputs, suspects };
+        let (expects, revision) = (change.expects, change.revision);
+        tracing::debug!(?causes, %expects, %revision, "commits");
+        let suspects = self.members.suspects.clone();
+        let proposal = self.proposals;
+        self.proposals += 1;
+        let noted = JournalEntry::Proposed { proposal, change: change.clone(), inputs, suspects };
         self.shared.quietly(|machine| machine.note(noted));
-        let causes = vec![(cause, change.remark.clone())];
         let change = Arc::new(change);
-        let answer = Arc::clone(&self.store).commit(Arc::clone(&change));
-        self.commit = Some(InFlight { change, causes, answer });
+        let answer = self.within(Arc::clone(&self.store).commit(Arc::clone(&change)));
+        let answer = Box::pin(async move {
+            let late = || CommitAnswer::Unknown { why: "no answer in time".into() };
+            answer.await.unwrap_or_else(late)
+        });
+        self.commit = Some(InFlight { proposal, change, causes, answer });
     }
 
     /// A refusal counts only on the newest record (Ar9): who is refused makes sure of that.
-    fn refuse(&mut self, now: Duration, cause: &Cause, input: Option<Input>, refusal: Refusal) {
+    fn refuse(&mut self, now: Duration, cause: &Cause, input: Input, refusal: Refusal) {
         let on = self.record.as_ref().map_or(Revision(0), Record::revision);
         tracing::debug!(?cause, %refusal, %on, "refused");
-        if let Some(input) = input {
-            let noted = JournalEntry::Refused { input, refusal: refusal.clone(), on };
-            self.shared.quietly(|machine| machine.note(noted));
-        }
+        let noted = JournalEntry::Refused { input, refusal: refusal.clone(), on };
+        self.shared.quietly(|machine| machine.note(noted));
         match cause {
             Cause::Gone(host) => self.members.is_known_gone(host),
             Cause::Lapse => {
@@ -180,22 +188,23 @@ impl Driver {
                     self.reload_at(now);
                 }
             }
-            Cause::Settle => {}
         }
     }
 
     pub(super) fn poll_commit(&mut self, context: &mut Context<'_>) -> bool {
         let Some(commit) = &mut self.commit else { return false };
         let Poll::Ready(answer) = commit.answer.as_mut().poll(context) else { return false };
-        let InFlight { change, causes, .. } =
+        let InFlight { proposal, change, causes, .. } =
             self.commit.take().expect("it was polled in this step");
         let now = self.clock.now();
-        let entry = JournalEntry::Answered { revision: change.revision, answer: answer.clone() };
+        let entry =
+            JournalEntry::Answered { proposal, revision: change.revision, answer: answer.clone() };
         self.shared.quietly(|machine| machine.note(entry));
         match answer {
             CommitAnswer::Committed => {
                 tracing::debug!(revision = %change.revision, "committed");
                 self.commit_backoff.reset();
+                self.doubtful.retain(|doubtful| doubtful.change != change);
                 self.is_committed(causes);
                 self.take_change(&change, now);
             }
@@ -210,7 +219,11 @@ impl Driver {
             }
             CommitAnswer::Unknown { why } => {
                 tracing::warn!(revision = %change.revision, %why, "commit unknown");
-                self.doubtful.push(Doubtful { change, causes });
+                self.doubtful.push(Doubtful { proposal, change, causes });
+                if let Some(last) = self.last.clone() {
+                    // The watch may have been faster.
+                    self.settle_doubts(&last);
+                }
                 self.fold_at = now + self.commit_backoff.next(&mut self.jitter);
             }
         }
@@ -229,21 +242,22 @@ impl Driver {
         }
     }
 
-    /// A change was read: was it one of those that nobody had answered?
+    /// A change was read, perhaps not for the first time: where one of those that nobody had
+    /// answered would stand, there is that one, or another.
     pub(super) fn settle_doubts(&mut self, read: &Arc<Change>) {
+        let place = read.expects..read.revision;
         let (settled, open): (Vec<_>, Vec<_>) = std::mem::take(&mut self.doubtful)
             .into_iter()
-            .partition(|doubtful| doubtful.change.revision <= read.revision);
+            .partition(|doubtful| place.contains(&doubtful.change.expects));
         self.doubtful = open;
-        for doubtful in settled {
-            if doubtful.change == *read {
-                let revision = read.revision;
-                tracing::info!(%revision, "committed, though the answer was lost");
-                let answer = CommitAnswer::Committed;
-                let entry = JournalEntry::Answered { revision, answer };
-                self.shared.quietly(|machine| machine.note(entry));
-                self.is_committed(doubtful.causes);
-            }
-        }
+        // The same may have been sent off twice; it was committed once.
+        let committed = settled.into_iter().find(|doubtful| doubtful.change == *read);
+        let Some(doubtful) = committed else { return };
+        let (proposal, revision) = (doubtful.proposal, read.revision);
+        tracing::info!(%revision, "committed, though the answer was lost");
+        let answer = CommitAnswer::Committed;
+        let entry = JournalEntry::Answered { proposal, revision, answer };
+        self.shared.quietly(|machine| machine.note(entry));
+        self.is_committed(doubtful.causes);
     }
 }

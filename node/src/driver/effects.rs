@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use handover_core::{
-    Acknowledgement, Chunk, Effect, EndAction, ExecutorEffect, GrantId, Incarnation, Work,
+    Acknowledgement, Chunk, Effect, EndAction, ExecutorEffect, GrantId, Incarnation, Phase, Work,
 };
 use tracing::Instrument;
 
@@ -20,7 +20,7 @@ pub(super) enum Arrival {
     Acknowledged(Effect, Acknowledgement),
     Planned(GrantId, Result<BTreeSet<Chunk>, BuildError>),
     Joined(Incarnation, Result<Joined, MembershipError>),
-    Left(Result<(), String>),
+    Left(Result<(), MembershipError>),
 }
 
 impl Driver {
@@ -31,6 +31,7 @@ impl Driver {
         match &effect {
             Effect::MakePlan { grant } => {
                 let grant = *grant;
+                self.begin_grant(grant);
                 let planned = Arc::clone(&self.builder).plan(self.options.version.clone(), grant);
                 let planned = crate::build::caught(planned);
                 self.arrivals.push(Box::pin(async move { Arrival::Planned(grant, planned.await) }));
@@ -40,6 +41,38 @@ impl Driver {
                 tracing::error!(?alarm, "somebody else speaks under this identity");
             }
             Effect::Executor(order) => self.carry_out_executor(&effect, order),
+        }
+    }
+
+    /// One span a grant, from the offer until this host has no more to do with it.
+    fn begin_grant(&mut self, grant: GrantId) {
+        if self.grant.as_ref().is_none_or(|(before, _)| *before != grant) {
+            let host = self.shared.read(|machine| machine.host().id().clone());
+            let version = &self.options.version;
+            self.grant = Some((grant, tracing::info_span!("grant", %host, %version, %grant)));
+        }
+    }
+
+    /// The record has acknowledged the last word about it, or it went before it began.
+    pub(super) fn end_grant(&mut self) {
+        let Some((grant, _)) = &self.grant else { return };
+        let over = self.shared.read(|machine| {
+            let about = match machine.host().candidate().phase() {
+                Phase::Planning { grant }
+                | Phase::Accepted { grant }
+                | Phase::Building { grant }
+                | Phase::Cancelling { grant }
+                | Phase::Finished { grant }
+                | Phase::Expelled { running: Some(grant) } => Some(grant),
+                Phase::Idle
+                | Phase::Asking
+                | Phase::StoodDown
+                | Phase::Expelled { running: None } => None,
+            };
+            about != Some(*grant)
+        });
+        if over {
+            self.grant = None;
         }
     }
 
@@ -82,11 +115,11 @@ impl Driver {
     /// The wait after a failure is part of the write, so that the core hands it out again later.
     fn write(&mut self, effect: &Effect, order: &ExecutorEffect) {
         let effect = effect.clone();
-        let write = Arc::clone(&self.ledger).write(order.clone());
+        let write = self.within(Arc::clone(&self.ledger).write(order.clone()));
         let clock = Arc::clone(&self.clock);
         let wait = self.write_backoff.next(&mut self.jitter);
         self.arrivals.push(Box::pin(async move {
-            let outcome = write.await;
+            let outcome = write.await.unwrap_or(Acknowledgement::Unknown);
             if outcome != Acknowledgement::Done {
                 tracing::warn!(?effect, ?outcome, "the ledger was not written");
                 clock.sleep(wait).await;
@@ -120,7 +153,12 @@ impl Driver {
             machine.acknowledge(effect, Acknowledgement::Done);
             (machine.host().id().clone(), machine.host().version().clone())
         });
-        let span = tracing::info_span!("build", %host, %version, %work);
+        let span = match &self.grant {
+            Some((grant, span)) if *work == Work::Granted(*grant) => {
+                tracing::info_span!(parent: span, "build", %host, %version, %work)
+            }
+            Some(_) | None => tracing::info_span!("build", %host, %version, %work),
+        };
         let shared = Arc::clone(&self.shared);
         let build = Build { shared, work: work.clone(), host, version };
         let build = Arc::clone(&self.builder).build(build);
@@ -147,11 +185,11 @@ impl Driver {
 
     fn join_anew(&mut self, above: Incarnation) {
         let name = self.options.name.clone();
-        let joined = Arc::clone(&self.membership).join_anew(name, above);
+        let joined = self.within(Arc::clone(&self.membership).join_anew(name, above));
         let clock = Arc::clone(&self.clock);
         let wait = self.write_backoff.next(&mut self.jitter);
         self.arrivals.push(Box::pin(async move {
-            let joined = joined.await;
+            let joined = joined.await.unwrap_or_else(|| Err(MembershipError::late()));
             if let Err(error) = &joined {
                 tracing::warn!(%error, "no new incarnation");
                 clock.sleep(wait).await;
@@ -180,8 +218,8 @@ impl Driver {
             Arrival::Joined(above, Ok(joined)) => self.come_back(above, &joined),
             Arrival::Joined(above, Err(_)) => self.return_failed(above),
             Arrival::Left(left) => {
-                if let Err(why) = left {
-                    tracing::warn!(%why, "could not leave; its end is seen by other means");
+                if let Err(error) = left {
+                    tracing::warn!(%error, "could not leave; its end is seen by other means");
                 }
                 self.done = self.ending.map(Ok);
             }

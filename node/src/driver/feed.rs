@@ -1,6 +1,7 @@
 //! What the store tells: the whole record once, then its changes, and the whole again only where
 //! the changes are not to be had.
 
+use std::future::Future;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -17,10 +18,9 @@ use crate::{Changes, StoreError};
 
 /// Where the reading stands.
 pub(super) enum Feed {
-    /// To be begun at this time, by reading the whole or by watching.
+    /// To be begun at this time: by reading the whole, where that is wanted, or by watching.
     Waiting {
         at: Duration,
-        whole: bool,
     },
     /// The whole is read; what had been read when that began.
     Loading {
@@ -39,11 +39,21 @@ impl Feed {
     /// When it does something by itself.
     pub(super) fn due(&self, rewatch: Duration) -> Option<Duration> {
         match self {
-            Self::Waiting { at, .. } => Some(*at),
+            Self::Waiting { at } => Some(*at),
             Self::Loading { .. } | Self::Opening(_) => None,
             Self::Following { heard, .. } => Some(*heard + rewatch),
         }
     }
+}
+
+/// No answer is an answer too.
+fn in_time<T: 'static>(
+    answer: impl Future<Output = Option<Result<T, StoreError>>> + Send + 'static,
+) -> BoxFuture<'static, Result<T, StoreError>> {
+    Box::pin(async move {
+        let late = || Err(StoreError::Unavailable { why: "no answer in time".to_owned() });
+        answer.await.unwrap_or_else(late)
+    })
 }
 
 /// What was heard.
@@ -54,27 +64,30 @@ enum Heard {
 }
 
 impl Driver {
-    /// Has the whole record read, at this time or as soon as it is read anyway.
+    /// Has the whole record read, at this time or later; the wish stays until that succeeds. A
+    /// reading that is under way began too early to count.
     pub(super) fn reload_at(&mut self, at: Duration) {
-        let (at, whole) = match &self.feed {
-            Feed::Loading { .. } => return,
-            Feed::Waiting { at: before, .. } => (at.max(*before), true),
-            Feed::Opening(_) | Feed::Following { .. } => (at, true),
+        self.wants_whole = true;
+        let at = match &self.feed {
+            Feed::Waiting { at: before } => at.max(*before),
+            Feed::Loading { .. } | Feed::Opening(_) | Feed::Following { .. } => at,
         };
-        self.feed = Feed::Waiting { at, whole };
+        self.feed = Feed::Waiting { at };
     }
 
     pub(super) fn poll_feed(&mut self, context: &mut Context<'_>, now: Duration) -> bool {
         let heard = match &mut self.feed {
-            Feed::Waiting { at, whole } => {
+            Feed::Waiting { at } => {
                 if now < *at {
                     return false;
                 }
-                self.feed = if *whole || self.record.is_none() {
+                self.feed = if self.wants_whole || self.record.is_none() {
                     let read = self.record.as_ref().map(Record::revision);
-                    Feed::Loading { whole: Arc::clone(&self.store).load(), read }
+                    let whole = self.within(Arc::clone(&self.store).load());
+                    Feed::Loading { whole: in_time(whole), read }
                 } else {
-                    Feed::Opening(Arc::clone(&self.store).watch(self.watched_from()))
+                    let watch = Arc::clone(&self.store).watch(self.watched_from());
+                    Feed::Opening(in_time(self.within(watch)))
                 };
                 return true;
             }
@@ -88,7 +101,7 @@ impl Driver {
                 match changes.as_stream().poll_next(context) {
                     Poll::Pending if silent => {
                         // What a watch has skipped is told by nothing but another watch.
-                        self.feed = Feed::Waiting { at: now, whole: false };
+                        self.feed = Feed::Waiting { at: now };
                         return true;
                     }
                     Poll::Pending => Poll::Pending,
@@ -119,23 +132,31 @@ impl Driver {
         true
     }
 
-    /// From before the newest change that was read: it is told again, and must be the same.
+    /// From before the newest change that was read, which is told again and must be the same; and
+    /// from before each change of which nobody knows whether it was committed.
     fn watched_from(&self) -> Revision {
         let read = self.record.as_ref().map_or(Revision(0), Record::revision);
-        self.last.as_ref().map_or(read, |last| last.expects)
+        let read = self.last.as_ref().map_or(read, |last| last.expects);
+        let doubtful = self.doubtful.iter().map(|doubtful| doubtful.change.expects);
+        doubtful.min().map_or(read, |doubtful| doubtful.min(read))
     }
 
     fn lost_feed(&mut self, now: Duration, error: Option<StoreError>) {
         let at = now + self.feed_backoff.next(&mut self.jitter);
-        let whole = match &error {
-            None => false,
+        self.wants_whole |= match &error {
+            None | Some(StoreError::Unavailable { .. }) => false,
             Some(
-                StoreError::Compacted | StoreError::Behind { .. } | StoreError::Corrupt { .. },
+                StoreError::NewerFormat { .. }
+                | StoreError::Compacted
+                | StoreError::Behind { .. }
+                | StoreError::Corrupt { .. },
             ) => true,
-            Some(StoreError::NewerFormat { .. }) => true,
-            Some(StoreError::Unavailable { .. }) => false,
         };
-        self.feed = Feed::Waiting { at, whole };
+        self.feed = Feed::Waiting { at };
+        if error == Some(StoreError::Compacted) {
+            // What became of them nobody will tell any more.
+            self.doubtful.clear();
+        }
         match error {
             None | Some(StoreError::Compacted | StoreError::Behind { .. }) => {
                 tracing::debug!(?error, "watches again");
@@ -174,6 +195,7 @@ impl Driver {
             let view = record.view_for(machine.host().id(), machine.host().version());
             machine.read_view(view);
         });
+        self.end_grant();
     }
 
     /// The whole was read: at the beginning, or because only it can tell what has happened.
@@ -202,6 +224,7 @@ impl Driver {
         match Record::from_parts(parts) {
             Ok(record) => {
                 self.loads += 1;
+                self.wants_whole = false;
                 self.shared.quietly(|machine| machine.note(noted));
                 if read.is_none() {
                     tracing::info!(record = %record.id(), revision = %found, "reads the record");
@@ -214,7 +237,7 @@ impl Driver {
                 }
                 self.unreadable = None;
                 self.publish();
-                self.feed = Feed::Waiting { at: now, whole: false };
+                self.feed = Feed::Waiting { at: now };
             }
             Err(RecordError::NewerFormat { found }) => {
                 self.lost_feed(now, Some(StoreError::NewerFormat { found }));
@@ -235,6 +258,7 @@ impl Driver {
         if change.record != record.id() {
             self.reload_at(now);
         } else if change.revision <= read {
+            self.settle_doubts(change);
             // A repeat. The newest is known, and another one under its number is another past.
             let newest = self.last.as_ref().filter(|last| last.revision == change.revision);
             if newest.is_some_and(|last| last != change) {
@@ -243,7 +267,7 @@ impl Driver {
         } else if change.expects > read {
             tracing::debug!(%read, expects = %change.expects, "skipped: watches again");
             let at = now + self.feed_backoff.next(&mut self.jitter);
-            self.feed = Feed::Waiting { at, whole: false };
+            self.feed = Feed::Waiting { at };
         } else {
             self.take_change(change, now);
         }

@@ -58,16 +58,16 @@ impl Members {
         watch.into_iter().chain(self.gone.values().copied()).min()
     }
 
-    /// A host that has ended, and whose line is to go now.
-    pub(super) fn gone_due(&self, record: &Record, now: Duration) -> Option<HostId> {
+    /// The hosts that have ended, and whose lines are to go now.
+    pub(super) fn gone_due(&self, record: &Record, now: Duration) -> BTreeSet<HostId> {
+        let mut gone = BTreeSet::new();
         if let Some(host) = &self.succeeds {
-            let mut earlier = record.lives(&host.name).filter(|(life, _)| *life < host);
-            if let Some((earlier, _)) = earlier.next() {
-                return Some(earlier.clone());
-            }
+            let earlier = record.lives(&host.name).map(|(life, _)| life);
+            gone.extend(earlier.filter(|life| *life < host).cloned());
         }
-        let mut due = self.gone.iter().filter(|(_, at)| **at <= now);
-        due.find(|(host, _)| record.line(host).is_some()).map(|(host, _)| host.clone())
+        let due = self.gone.iter().filter(|(_, at)| **at <= now).map(|(host, _)| host);
+        gone.extend(due.filter(|host| record.line(host).is_some()).cloned());
+        gone
     }
 
     pub(super) fn is_known_gone(&mut self, host: &HostId) {
@@ -87,7 +87,10 @@ impl Driver {
         match &mut self.members.watch {
             Watch::Waiting { at } if now < *at => false,
             Watch::Waiting { .. } => {
-                self.members.watch = Watch::Opening(Arc::clone(&self.membership).watch());
+                let opened = self.within(Arc::clone(&self.membership).watch());
+                self.members.watch = Watch::Opening(Box::pin(async move {
+                    opened.await.unwrap_or_else(|| Err(MembershipError::late()))
+                }));
                 true
             }
             Watch::Opening(open) => {

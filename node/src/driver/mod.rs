@@ -9,14 +9,19 @@ mod effects;
 mod feed;
 mod members;
 
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use handover_core::journal::JournalEntry;
-use handover_core::{Change, GrantId, Phase, Record, RecordParts, Revision, Seq, Unreadable, Work};
+use handover_core::{
+    Change, DrainId, GrantId, Phase, Record, RecordParts, Revision, Seq, Unreadable, Work,
+};
+
+use crate::MembershipError;
+use tracing::Span;
 
 use crate::backoff::{Backoff, Jitter};
 use crate::erased::{AnyBuilder, AnyClock, AnyLedger, AnyMembership, AnyStore, Joined};
@@ -51,10 +56,14 @@ pub struct Driver {
     loads: u64,
     feed: Feed,
     feed_backoff: Backoff,
+    /// The whole record is to be read: its changes do not tell.
+    wants_whole: bool,
     /// Why the record cannot be read at present; nothing is folded meanwhile.
     unreadable: Option<Unreadable>,
 
     commit: Option<InFlight>,
+    /// How many changes were sent off.
+    proposals: u64,
     doubtful: Vec<Doubtful>,
     commit_backoff: Backoff,
     /// Not before this is anything folded again.
@@ -67,6 +76,8 @@ pub struct Driver {
     members: Members,
     /// When the present offer was seen first, and when it lapses.
     offer: Option<(GrantId, Duration)>,
+    /// The drain that was in force when it was looked at last.
+    drain: Option<DrainId>,
     /// When the drain's deadline passes.
     deadline: Option<Duration>,
     /// When a host that could make no plan asks again.
@@ -77,6 +88,8 @@ pub struct Driver {
     write_backoff: Backoff,
     builds: Vec<(Work, BoxFuture<'static, ()>)>,
     alarm: Option<(Duration, BoxFuture<'static, ()>)>,
+    /// Of the grant that this host has to do with.
+    grant: Option<(GrantId, Span)>,
     ending: Option<Ended>,
     done: Option<Result<Ended, DriverError>>,
 }
@@ -148,10 +161,12 @@ impl Driver {
             record: None,
             last: None,
             loads: 0,
-            feed: Feed::Waiting { at: now, whole: true },
+            feed: Feed::Waiting { at: now },
             feed_backoff: backoff(),
+            wants_whole: true,
             unreadable: None,
             commit: None,
+            proposals: 0,
             doubtful: Vec::new(),
             commit_backoff: backoff(),
             fold_at: now,
@@ -159,6 +174,7 @@ impl Driver {
             refused: None,
             members: Members::new(backoff(), now, joined),
             offer: None,
+            drain: None,
             deadline: None,
             ask_again: None,
             plan_backoff: backoff(),
@@ -166,6 +182,7 @@ impl Driver {
             write_backoff: backoff(),
             builds: Vec::new(),
             alarm: None,
+            grant: None,
             ending: None,
             done: None,
             clock,
@@ -260,6 +277,21 @@ impl Driver {
         true
     }
 
+    /// The answer, or none within the patience of this node: nothing that hangs holds it up.
+    fn within<T: 'static>(
+        &self,
+        answer: BoxFuture<'static, T>,
+    ) -> impl Future<Output = Option<T>> + Send + use<T> {
+        let mut answer = answer;
+        let mut patience = Arc::clone(&self.clock).sleep(self.options.patience);
+        poll_fn(move |context| {
+            if let Poll::Ready(answer) = answer.as_mut().poll(context) {
+                return Poll::Ready(Some(answer));
+            }
+            patience.as_mut().poll(context).map(|()| None)
+        })
+    }
+
     /// What is due by the clock alone.
     fn look_at_clock(&mut self, now: Duration) -> bool {
         let wish = self.shared.read(|machine| machine.deadline);
@@ -270,6 +302,15 @@ impl Driver {
                 DeadlineWish::Clear | DeadlineWish::Unchanged => None,
             };
             return true;
+        }
+        let drain = self
+            .shared
+            .read(|machine| machine.host().executor().active_drain().map(|drain| drain.id.clone()));
+        if drain != self.drain {
+            // Declared by a build, or by the life before: with the deadline that is set for those.
+            let term = self.options.drain_deadline.filter(|_| drain.is_some());
+            self.deadline = self.deadline.or_else(|| term.map(|term| now + term));
+            self.drain = drain;
         }
         if self.deadline.is_some_and(|deadline| deadline <= now) {
             self.deadline = None;
@@ -355,9 +396,10 @@ impl Driver {
             machine.host().id().clone()
         });
         tracing::info!(%host, ?ended, "ends in order");
-        let membership = Arc::clone(&self.membership);
+        let left = self.within(Arc::clone(&self.membership).leave(host));
         self.arrivals.push(Box::pin(async move {
-            Arrival::Left(membership.leave(host).await.map_err(|error| error.why))
+            let left = left.await.unwrap_or_else(|| Err(MembershipError::late()));
+            Arrival::Left(left)
         }));
     }
 }

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use handover_core::{Chunk, Hold, Input, Outcome, SignOff, Stage, Standing, Verdict, Version};
 
 use super::{Commit, Property, Transition, Violation, demand};
+use crate::mark::mark;
 use crate::world::World;
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
@@ -21,9 +22,12 @@ fn judge(world: &World, commit: &Commit<'_>) -> Result<(), Violation> {
     for (version, verdict) in approved.filter(|(_, verdict)| verdict.is_approved()) {
         let earlier = commit.before.verdict(version);
         match earlier.filter(|earlier| earlier.is_approved()) {
-            Some(earlier) => demand(Property::ApprovalTruth, earlier == verdict, || {
-                format!("{earlier} of {version} was replaced by {verdict}")
-            })?,
+            Some(earlier) => {
+                mark!(ApprovalTruthStands);
+                demand(Property::ApprovalTruth, earlier == verdict, || {
+                    format!("{earlier} of {version} was replaced by {verdict}")
+                })?;
+            }
             None => judge_approval(world, commit, version, verdict)?,
         }
     }
@@ -36,6 +40,7 @@ fn judge_approval(
     version: &Version,
     verdict: &Verdict,
 ) -> Result<(), Violation> {
+    mark!(ApprovalTruthApproved);
     let broken = |why: String| {
         let why = format!("{verdict} of {version}, and {why}");
         Err(Violation::new(Property::ApprovalTruth, why))

@@ -10,6 +10,7 @@ use handover_core::executor::Stage;
 use handover_core::{Executor, Work};
 
 use super::{Property, Transition, Violation, demand};
+use crate::mark::mark;
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
     for (who, _, process) in step.touched() {
@@ -20,6 +21,7 @@ pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
         }
         let roots = process.builds.keys().map(|work| root(executor, work));
         let used = roots.collect::<BTreeSet<_>>().len();
+        mark!(CapacityShared);
         demand(Property::Capacity, used <= slots, || {
             let label = step.after.label(who);
             format!("builds run on {used} slots of {label}, which has {slots}")

@@ -5,6 +5,7 @@
 //! Ca8 (the gate is what the view shows).
 
 use super::{Commit, Property, Transition, Violation, demand};
+use crate::mark::mark;
 use crate::world::{Process, Who, World};
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
@@ -35,6 +36,7 @@ fn gate_is_true(world: &World, who: Who, process: &Process) -> Result<(), Violat
     if !process.lives() || !process.host.gate().is_open() {
         return Ok(());
     }
+    mark!(GateTruthOpen);
     let version = process.host.version();
     let verdict = world.committed().verdict(version);
     let approved = verdict.is_some_and(|verdict| verdict.is_approved());

@@ -4,6 +4,7 @@
 //! build. Carried by Ar8.
 
 use super::{Commit, Property, Transition, Violation, demand};
+use crate::mark::mark;
 use crate::world::World;
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
@@ -29,6 +30,9 @@ fn judge(world: &World, commit: &Commit<'_>) -> Result<(), Violation> {
         before.grant == hold.grant && before.host == hold.host && before.version == hold.version
     });
     let fresh = hold.grant >= before.next_grant() && hold.grant < after.next_grant();
+    if fresh {
+        mark!(GrantsIncreaseFresh);
+    }
     demand(Property::GrantsIncrease, kept || fresh, || {
         let held = world.hold_label(hold);
         format!("{held} has a grant that was given before; {} is next", before.next_grant())

@@ -4,7 +4,7 @@
 //! end; [`no_livelock`] where it goes on and on.
 
 use super::{Transition, Violation, check, no_livelock, no_wedge};
-use crate::world::{Event, Fact, World};
+use crate::world::{CalmEvents, Event, Fact, World};
 
 /// How a rest went.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,29 +22,33 @@ pub enum Rest {
 /// are on stay on: heal first, where the question is whether it converges without them.
 pub fn rest(world: &mut World, mut seen: impl FnMut(&Transition<'_>)) -> Rest {
     let bound = no_livelock::bound(world);
+    let (mut calm, _) = CalmEvents::of(world);
+    let mut before = world.clone();
     for steps in 0..bound {
-        let Some(event) = world.next_calm() else {
+        let Some(event) = calm.first().cloned() else {
             return match no_wedge::at_rest(world) {
                 Ok(()) => Rest::Converged { steps },
                 Err(violation) => Rest::Broken(violation),
             };
         };
-        if let Err(violation) = step(world, &event, &mut seen) {
+        if let Err(violation) = step(world, &before, &event, &mut seen) {
             return Rest::Broken(violation);
         }
+        calm.update(world, &before);
+        before.follow(world);
     }
     Rest::Broken(no_livelock::endless(bound))
 }
 
 fn step(
     world: &mut World,
+    before: &World,
     event: &Event,
     seen: &mut impl FnMut(&Transition<'_>),
 ) -> Result<(), Violation> {
-    let before = world.clone();
     let mut facts: Vec<Fact> = Vec::new();
     world.apply(event, &mut facts).expect("a calm event can happen");
-    let transition = Transition { before: &before, event, facts: &facts, after: world };
+    let transition = Transition { before, event, facts: &facts, after: world };
     seen(&transition);
     check(&transition)
 }

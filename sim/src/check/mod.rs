@@ -109,6 +109,8 @@ const SAFETY: &[(Property, Safety)] = &[
 /// # Errors
 /// The violation.
 pub fn check(step: &Transition<'_>) -> Result<(), Violation> {
+    #[cfg(feature = "marks")]
+    crate::mark::sometimes(step);
     SAFETY.iter().try_for_each(|(_, safety)| safety(step))
 }
 

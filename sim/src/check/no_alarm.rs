@@ -4,10 +4,12 @@
 //! St2, Ar1, Ca2, Ca3 and Dr4.
 
 use super::{Property, Transition, Violation};
+use crate::mark::mark;
 use crate::world::Fact;
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
     if step.after.history().reused {
+        mark!(NoAlarmReused);
         return Ok(());
     }
     for fact in step.facts {

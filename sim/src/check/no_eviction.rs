@@ -8,6 +8,7 @@
 use handover_core::{GrantId, Hold, Input, Phase, Standing};
 
 use super::{Commit, Property, Transition, Violation, demand};
+use crate::mark::mark;
 use crate::world::World;
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
@@ -25,8 +26,12 @@ fn judge(world: &World, commit: &Commit<'_>) -> Result<(), Violation> {
         || commit.after.is_gone(&hold.host)
         || world.history().revoked.contains(&hold.grant);
     if stays || goes {
+        if goes {
+            mark!(NoEvictionGoes);
+        }
         return Ok(());
     }
+    mark!(NoEvictionGivenBack);
     let holder = world.by_id(&hold.host).map(|who| world.process(who));
     let works = holder
         .is_some_and(|holder| holder.lives() && works_under(holder.phase()) == Some(hold.grant));

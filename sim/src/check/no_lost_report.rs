@@ -8,6 +8,7 @@
 use handover_core::{GrantId, Phase};
 
 use super::{Property, Transition, Violation, demand};
+use crate::mark::mark;
 use crate::world::{Fact, Process, RealEnd, Who, World};
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
@@ -27,6 +28,7 @@ pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
 }
 
 fn judge(world: &World, who: Who, grant: GrantId) -> Result<(), Violation> {
+    mark!(NoLostReportDone);
     let process = world.process(who);
     let id = process.host.id();
     let hold = world.committed().hold();
@@ -38,6 +40,9 @@ fn judge(world: &World, who: Who, grant: GrantId) -> Result<(), Violation> {
     let end = world.history().ended.get(&grant);
     let counts = end.is_some_and(|end| is_complete(end, process))
         && !world.history().revoked.contains(&grant);
+    if counts {
+        mark!(NoLostReportCounts);
+    }
     let version = process.host.version();
     let verdict = world.committed().verdict(version);
     let approved = verdict.is_some_and(|verdict| verdict.is_approved());

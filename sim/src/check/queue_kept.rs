@@ -5,15 +5,20 @@
 //! of the book is lost but those of work under a grant. Carried by Ex1, Ex4 and Ex6.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use handover_core::executor::{Queued, Stage};
 use handover_core::{BuildState, Waiter, Work};
 
 use super::{Property, Transition, Violation};
+use crate::mark::mark;
 use crate::world::Process;
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
     for (who, before, after) in step.touched().filter(|(_, _, after)| after.lives()) {
+        if before.is_some_and(|before| is_untouched(before, after)) {
+            continue;
+        }
         let kept = before.and_then(|before| {
             lost_row(before, after)
                 .or_else(|| early_workspace(before, after))
@@ -25,6 +30,13 @@ pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
         }
     }
     Ok(())
+}
+
+/// Neither its executor, its book nor its workspaces were changed: what was kept is kept.
+fn is_untouched(before: &Process, after: &Process) -> bool {
+    after.host.executor().is_unchanged_since(before.host.executor())
+        && Arc::ptr_eq(&after.ledger, &before.ledger)
+        && Arc::ptr_eq(&after.workspaces, &before.workspaces)
 }
 
 /// The book keeps its rows, and what is pending there its place and attempts.
@@ -43,6 +55,9 @@ fn lost_row(before: &Process, after: &Process) -> Option<String> {
             BuildState::Admitted => row.attempts.saturating_sub(1),
             BuildState::Succeeded | BuildState::Failed(_) | BuildState::Cancelled => continue,
         };
+        if row.state == BuildState::Admitted && now.state == BuildState::Pending {
+            mark!(QueueKeptPending);
+        }
         if now.state == BuildState::Pending && (row.place, due) != (now.place, now.attempts) {
             return Some(format!("{work} is pending and lost its place, or paid in attempts"));
         }
@@ -64,6 +79,7 @@ fn disturbed_queue(before: &Process, after: &Process) -> Option<String> {
     if old.is_empty() && new.is_empty() {
         return None;
     }
+    mark!(QueueKeptWaits);
     let (waited, waits) = (by_waiter(&old), by_waiter(&new));
     for queued in &old {
         let Waiter::Build(build) = &queued.waiter else {
@@ -116,6 +132,7 @@ fn overtaken(before: Option<&Process>, after: &Process) -> Option<String> {
     });
     let waiting = waiting.filter(|work| !has_slot(after, work));
     let first = waiting.filter_map(|work| Some((place(&work)?, work))).min()?;
+    mark!(QueueKeptTurn);
     let rows = executor.ledger().entries.keys().filter(|work| !work.is_granted());
     let mut handed = rows.filter(|work| {
         has_slot(after, work) && !before.is_some_and(|before| has_slot(before, work))
@@ -153,6 +170,8 @@ fn name(waiter: &Waiter) -> String {
 mod tests {
     use handover_core::executor::{ExecutorParts, Task};
     use handover_core::{AtDeadline, EndAction, GrantId, Term};
+
+    use std::sync::Arc;
 
     use super::*;
     use crate::check::testing::{
@@ -207,7 +226,7 @@ mod tests {
     #[test]
     fn a_row_that_is_lost_breaks_it() {
         let made = changing(|process| {
-            process.ledger.entries.remove(&local("l2"));
+            Arc::make_mut(&mut process.ledger).entries.remove(&local("l2"));
         });
         made.breaks(PROPERTY, "on a the row of l2 is lost");
     }
@@ -227,7 +246,7 @@ mod tests {
         let world =
             until(building(), |world| world.process(A).ledger.entries.contains_key(&granted));
         let made = Made::changing(&world, A, |process| {
-            process.ledger.entries.remove(&granted);
+            Arc::make_mut(&mut process.ledger).entries.remove(&granted);
         });
         made.holds(PROPERTY);
     }
@@ -235,7 +254,7 @@ mod tests {
     #[test]
     fn a_pending_row_that_changes_breaks_it() {
         let made = changing(|process| {
-            let row = process.ledger.entries.get_mut(&local("l2"));
+            let row = Arc::make_mut(&mut process.ledger).entries.get_mut(&local("l2"));
             row.expect("l2 is in the book").attempts = 1;
         });
         made.breaks(PROPERTY, "on a l2 is pending and lost its place, or paid in attempts");
@@ -245,7 +264,10 @@ mod tests {
     fn an_interruption_that_costs_an_attempt_or_the_place_breaks_it() {
         let interrupted = |attempts: u32, moved: u64| {
             changing(|process| {
-                let row = process.ledger.entries.get_mut(&local("l1")).expect("l1 runs");
+                let row = Arc::make_mut(&mut process.ledger)
+                    .entries
+                    .get_mut(&local("l1"))
+                    .expect("l1 runs");
                 row.state = BuildState::Pending;
                 row.attempts = attempts;
                 row.place += moved;
@@ -260,7 +282,7 @@ mod tests {
     #[test]
     fn a_workspace_of_what_waits_breaks_it() {
         let made = changing(|process| {
-            process.workspaces.insert(local("l2"));
+            Arc::make_mut(&mut process.workspaces).insert(local("l2"));
         });
         let why = "on a a workspace was prepared for l2, which is not admitted";
         made.breaks(PROPERTY, why);

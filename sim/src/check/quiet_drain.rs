@@ -6,9 +6,12 @@
 //! Ho3. Broken in Werkator PR 66, where the slot was free before the drain was declared.
 
 use handover_core::executor::Stage;
-use handover_core::{AtDeadline, BuildState, Executor, Ledger, Term, Version, Work};
+use handover_core::{
+    AtDeadline, BuildId, BuildState, Drain, Executor, Ledger, Term, Version, Work,
+};
 
 use super::{Property, Transition, Violation, dead_before, demand};
+use crate::mark::mark;
 use crate::world::{Event, Process};
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
@@ -21,16 +24,23 @@ pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
             continue;
         };
         let (was, is) = (before.host.executor(), after.host.executor());
+        if is.is_unchanged_since(was) {
+            continue;
+        }
         let reserves = is.has_reservation() && !was.has_reservation();
         demand(Property::QuietDrain, !reserves, || {
             let label = step.after.label(who);
-            format!("{label} reserves a slot, and {closed}")
+            format!("{label} reserves a slot, and {}", closed.why())
         })?;
         for (work, _) in is.current() {
-            let began = !is_current(was, work) && !is_waited_for(is, work);
+            let begins = !is_current(was, work);
+            let began = begins && !is_waited_for(is, work);
+            if begins && !began {
+                mark!(QuietDrainWaitedFor);
+            }
             demand(Property::QuietDrain, !began, || {
                 let label = step.after.label(who);
-                format!("{work} begins on {label}, and {closed}")
+                format!("{work} begins on {label}, and {}", closed.why())
             })?;
         }
     }
@@ -44,6 +54,7 @@ fn check_deadline(step: &Transition<'_>) -> Result<(), Violation> {
     if drain.is_none_or(|drain| drain.at_deadline != AtDeadline::Interrupt) {
         return Ok(());
     }
+    mark!(QuietDrainDeadline);
     let executor = step.after.process(*who).host.executor();
     let mut current = executor.current();
     let spared = current.find(|(_, stage)| *stage == Stage::Running).map(|(work, _)| work);
@@ -53,16 +64,36 @@ fn check_deadline(step: &Transition<'_>) -> Result<(), Violation> {
     })
 }
 
+/// Why nothing may begin.
+#[derive(Clone, Copy, Debug)]
+enum Closed<'a> {
+    Drained(&'a Drain),
+    Owed(&'a BuildId),
+}
+
+impl Closed<'_> {
+    fn why(self) -> String {
+        match self {
+            Self::Drained(drain) => format!("the drain {} is declared", drain.id),
+            Self::Owed(build) => {
+                format!("{build} has released its slot and owes its drain's declaration")
+            }
+        }
+    }
+}
+
 /// Why nothing may begin there, if so.
-fn closed(process: &Process) -> Option<String> {
+fn closed(process: &Process) -> Option<Closed<'_>> {
     let executor = process.host.executor();
     if let Some(drain) = executor.active_drain() {
-        return Some(format!("the drain {} is declared", drain.id));
+        mark!(QuietDrainDeclared);
+        return Some(Closed::Drained(drain));
     }
     let mut owed = process.owes_drain.iter();
     let released = |work: Work| executor.stage(&work).is_none();
     let build = owed.find(|build| released(Work::Local((*build).clone())))?;
-    Some(format!("{build} has released its slot and owes its drain's declaration"))
+    mark!(QuietDrainOwed);
+    Some(Closed::Owed(build))
 }
 
 fn is_current(executor: &Executor, work: &Work) -> bool {
@@ -82,6 +113,9 @@ fn check_boot(step: &Transition<'_>) -> Result<(), Violation> {
     };
     let pinned = booted.host.executor().settings().pinned();
     let due = drain_due(&dead.ledger, booted.host.version(), pinned);
+    if due {
+        mark!(QuietDrainBoot);
+    }
     let drains = booted.host.executor().is_draining();
     demand(Property::QuietDrain, drains || !due, || {
         let label = step.after.label(who);

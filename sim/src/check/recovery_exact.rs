@@ -7,6 +7,7 @@ use handover_core::executor::Stage;
 use handover_core::{BuildState, Entry, Executor, Waiter, Work};
 
 use super::{Property, Transition, Violation, dead_before};
+use crate::mark::mark;
 use crate::world::Fact;
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
@@ -37,7 +38,11 @@ fn wrong_row(executor: &Executor, work: &Work, row: &Entry) -> Option<String> {
         return Some(format!("the row of {work} is lost"));
     };
     let unfinished = !row.state.is_terminal();
+    if row.state == BuildState::Admitted {
+        mark!(RecoveryExactCut);
+    }
     if work.is_granted() && unfinished {
+        mark!(RecoveryExactGranted);
         let dropped = executor.stage(work) == Some(Stage::Retiring);
         return (!dropped).then(|| format!("{work}, which the record handed out, goes on"));
     }
@@ -86,6 +91,7 @@ fn success_without_artifacts(step: &Transition<'_>) -> Option<String> {
         let Fact::Performed { who, work: Some(work), wrote: Some("succeeded"), .. } = fact else {
             return None;
         };
+        mark!(RecoveryExactSuccess);
         let lacks = !step.after.process(*who).artifacts.contains(work);
         let label = step.after.label(*who);
         lacks.then(|| format!("{work} succeeded on {label}, and its artifacts are not stored"))
@@ -103,6 +109,8 @@ fn added(executor: &Executor, known: impl Fn(&Work) -> bool) -> Option<Work> {
 #[cfg(test)]
 mod tests {
     use handover_core::executor::{ExecutorParts, Task};
+
+    use std::sync::Arc;
 
     use super::*;
     use crate::check::testing::{
@@ -178,7 +186,7 @@ mod tests {
         made.facts.push(Fact::Performed { who: A, kind, work, wrote });
         made.breaks(PROPERTY, "l1 succeeded on a, and its artifacts are not stored");
         made.after.edit_process(A, |process| {
-            process.artifacts.insert(local("l1"));
+            Arc::make_mut(&mut process.artifacts).insert(local("l1"));
         });
         made.holds(PROPERTY);
     }

@@ -8,16 +8,18 @@
 use handover_core::GrantId;
 
 use super::{Property, Transition, Violation};
+use crate::mark::mark;
 use crate::world::{Fact, Who, World};
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
-    if !step.facts.iter().any(concerns) {
+    if !concerned(step) {
         return Ok(());
     }
     let world = step.after;
     let building = builds(world);
     let hold = world.committed().hold();
     for (who, grant) in &building {
+        mark!(SingleBuilderBuilds);
         if let Some(hold) = hold.filter(|hold| hold.grant == *grant)
             && hold.host != *world.process(*who).host.id()
         {
@@ -34,9 +36,34 @@ pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Only these bring a build about, or change who may build.
-fn concerns(fact: &Fact) -> bool {
-    matches!(fact, Fact::Moved { .. } | Fact::BuildRuns { .. } | Fact::Committed { .. })
+/// Only a commit changes who may build, and only who has moved or begun builds who did not.
+fn concerned(step: &Transition<'_>) -> bool {
+    step.facts.iter().any(|fact| match fact {
+        Fact::Committed { .. } => true,
+        Fact::Moved { who, .. } | Fact::BuildRuns { who, .. } => {
+            step.after.process(*who).granted_builds().next().is_some()
+        }
+        Fact::Said { .. }
+        | Fact::Lost { .. }
+        | Fact::Gate { .. }
+        | Fact::Refused { .. }
+        | Fact::Conflicted { .. }
+        | Fact::AnswerLost { .. }
+        | Fact::Published { .. }
+        | Fact::Restarted { .. }
+        | Fact::Read { .. }
+        | Fact::Ordered { .. }
+        | Fact::Performed { .. }
+        | Fact::PutOff { .. }
+        | Fact::BuildEnded { .. }
+        | Fact::BuildStopped { .. }
+        | Fact::Declined { .. }
+        | Fact::Booted { .. }
+        | Fact::CameBack { .. }
+        | Fact::Crashed { .. }
+        | Fact::Exited { .. }
+        | Fact::Alarm { .. } => false,
+    })
 }
 
 /// How many builds of a world count.

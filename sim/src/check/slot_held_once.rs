@@ -8,6 +8,7 @@ use handover_core::Phase;
 use handover_core::executor::Stage;
 
 use super::{Property, Transition, Violation};
+use crate::mark::mark;
 use crate::world::Process;
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
@@ -27,6 +28,12 @@ fn miscounted(process: &Process) -> Option<String> {
         return Some(format!("{free} slots are free and {held} held, of {slots}"));
     }
     let needed = reservation(process);
+    if needed == Some(true) {
+        mark!(SlotHeldOnceReserved);
+    }
+    if !process.builds.is_empty() {
+        mark!(SlotHeldOnceRuns);
+    }
     if needed.is_some_and(|needed| needed != executor.has_reservation()) {
         let phase = process.phase();
         let verb = if needed == Some(true) { "lacks" } else { "has" };

@@ -6,6 +6,7 @@
 use handover_core::{GrantId, Hold, Input, Statement};
 
 use super::{Commit, Property, Transition, Violation, demand};
+use crate::mark::mark;
 use crate::world::World;
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
@@ -22,6 +23,7 @@ fn judge(world: &World, commit: &Commit<'_>) -> Result<(), Violation> {
     if speaks_of(statement, grant, commit.before.hold()) {
         return Ok(());
     }
+    mark!(StaleIsNoEffectStale);
     let unchanged = commit.before.hold() == commit.after.hold()
         && commit.before.verdicts().eq(commit.after.verdicts());
     demand(Property::StaleIsNoEffect, unchanged, || {

@@ -6,6 +6,7 @@ use handover_core::executor::Stage;
 use handover_core::{GrantId, Phase, View, Work};
 
 use super::{Property, Transition, Violation, demand};
+use crate::mark::mark;
 use crate::world::Process;
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
@@ -17,6 +18,7 @@ pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
         let Some(view) = shown.filter(|view| view.host == *process.host.id()) else {
             continue;
         };
+        mark!(SupersededStopsGoesOn);
         demand(Property::SupersededStops, shows(view, grant), || {
             let label = step.after.label(who);
             let now = view.hold.as_ref();

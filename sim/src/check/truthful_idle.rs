@@ -7,6 +7,7 @@ use handover_core::executor::Stage;
 use handover_core::{BuildState, Seq};
 
 use super::{Property, Transition, Violation};
+use crate::mark::mark;
 use crate::world::{Fact, Process, Who, World};
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
@@ -44,6 +45,9 @@ fn check_outcome(step: &Transition<'_>) -> Result<(), Violation> {
             "failed" => (true, ended == Some(&false)),
             _ => (false, true),
         };
+        if says {
+            mark!(TruthfulIdleOutcome);
+        }
         if says && !was {
             let label = step.after.label(*who);
             let why = format!("{work} on {label} is recorded as {wrote}, and did not end so");
@@ -54,6 +58,7 @@ fn check_outcome(step: &Transition<'_>) -> Result<(), Violation> {
 }
 
 fn judge(world: &World, who: Who) -> Result<(), Violation> {
+    mark!(TruthfulIdleDrained);
     let process = world.process(who);
     match unfinished(process).or_else(|| unsaid(world, process)) {
         Some(why) => {
@@ -98,6 +103,8 @@ mod tests {
     use std::collections::BTreeMap;
 
     use handover_core::{AtDeadline, EndAction, Entry, Hold, Stage as HoldStage, Term};
+
+    use std::sync::Arc;
 
     use super::*;
     use crate::check::testing::{
@@ -175,7 +182,7 @@ mod tests {
     #[test]
     fn an_outcome_that_is_not_recorded_breaks_it() {
         let made = changing(&drained(), |process| {
-            process.ledger.entries.insert(local("l"), admitted());
+            Arc::make_mut(&mut process.ledger).entries.insert(local("l"), admitted());
         });
         made.breaks(PROPERTY, "a is drained, and the outcome of l is not recorded");
     }

@@ -31,8 +31,10 @@ pub(super) enum Departure {
     Drawn,
 }
 
-/// How many ways there are to put something off.
-const HOLDS: usize = 2;
+/// How many ways there are to put off what is next.
+fn holds(happening: &Happening) -> usize {
+    if happening.first().is_some() { 2 } else { 0 }
+}
 
 /// Departs from calm at a few points.
 #[derive(Clone, Debug)]
@@ -47,24 +49,33 @@ pub(super) struct Departures {
     decisions: usize,
     /// Things put off so far; they go on in their order.
     held: u64,
-    /// From this point on, how many ways to depart there were; none if nobody wants to know.
-    ways: Option<(usize, Vec<usize>)>,
+    /// How many ways to depart there are; none if nobody wants to know.
+    counting: Option<Counting>,
+}
+
+#[derive(Clone, Debug)]
+struct Counting {
+    /// The first point that is counted.
+    from: usize,
+    /// How many more ways there is room for; none: there were more.
+    room: Option<usize>,
+    /// Those of each point.
+    ways: Vec<usize>,
 }
 
 impl Departures {
-    /// Departs at these points, in their order, by faults of these kinds or by putting something
-    /// off.
-    pub(super) fn new(
-        draw: Draw,
-        kinds: Vec<FaultKind>,
-        mut planned: Vec<(usize, Departure)>,
-    ) -> Self {
-        planned.reverse();
-        Self { draw, kinds, victim: None, planned, decisions: 0, held: 0, ways: None }
+    /// Departs in these ways at these points, in their order.
+    pub(super) fn planned(draw: Draw, kinds: Vec<FaultKind>, ways: &[(usize, usize)]) -> Self {
+        let planned = ways.iter().map(|(point, way)| (*point, Departure::Way(*way)));
+        Self::new(draw, kinds, planned.collect())
     }
 
-    /// `departures` points below `steps`, each with a departure that is drawn.
-    /// Half of them come soon after the one before: two that have to do with each other often do.
+    fn new(draw: Draw, kinds: Vec<FaultKind>, mut planned: Vec<(usize, Departure)>) -> Self {
+        planned.reverse();
+        Self { draw, kinds, victim: None, planned, decisions: 0, held: 0, counting: None }
+    }
+
+    /// Departs in ways that are drawn at so many points, which are drawn below `steps`. Half of them come soon after the one before: two that have to do with each other often do.
     pub(super) fn drawn(mut draw: Draw, draft: &Draft, departures: u64, steps: u64) -> Self {
         let mut points: Vec<u64> = Vec::new();
         for _ in 0..departures {
@@ -83,14 +94,21 @@ impl Departures {
         Self { victim: draft.victim.clone(), ..Self::new(draw, draft.kinds(), planned) }
     }
 
-    /// Counts the ways to depart at each point from this one on.
-    pub(super) fn counting_from(self, point: usize) -> Self {
-        Self { ways: Some((point, Vec::new())), ..self }
+    /// Counts the ways to depart at each point from this one on, as long as there is room for all
+    /// of them.
+    pub(super) fn count(&mut self, from: usize, room: usize) {
+        self.counting = Some(Counting { from, room: Some(room), ways: Vec::new() });
     }
 
-    /// The ways that were counted.
-    pub(super) fn ways(&self) -> &[usize] {
-        self.ways.as_ref().map_or(&[], |(_, ways)| ways)
+    /// Is there no room for all ways? Nothing that follows could make them few again.
+    pub(super) fn has_too_many(&self) -> bool {
+        self.counting.as_ref().is_some_and(|counting| counting.room.is_none())
+    }
+
+    /// The points that were counted, each with the number of its ways; none if there was no room.
+    pub(super) fn counted(&self) -> Option<Vec<(usize, usize)>> {
+        let counting = self.counting.as_ref().filter(|counting| counting.room.is_some())?;
+        Some((counting.from..).zip(counting.ways.iter().copied()).collect())
     }
 
     /// The key of an event: its place in the calm order, or what it has if it is put off.
@@ -106,25 +124,31 @@ impl Departures {
         happening: &mut Happening,
         agenda: &mut Agenda,
     ) -> Option<Next> {
+        let is_due = agenda.first_due().is_some_and(|due| due <= step);
+        let waits = |(key, _): (u64, &Event)| key >= HELD_LONG && !agenda.is_empty();
+        if !is_due && happening.first().is_none_or(waits) {
+            return None;
+        }
         let point = self.decisions;
         self.decisions += 1;
-        if let Some((from, ways)) = &mut self.ways
-            && point >= *from
+        if let Some(counting) = &mut self.counting
+            && point >= counting.from
+            && let Some(room) = counting.room
         {
-            ways.push(HOLDS + all(world, &self.kinds, &mut self.draw.clone()).len());
+            let faults = all(world, &self.kinds, &mut self.draw.clone());
+            let ways = holds(happening) + faults.len();
+            counting.room = room.checked_sub(ways);
+            counting.ways.push(ways);
         }
         while let Some((_, departure)) = self.planned.pop_if(|(at, _)| *at <= point) {
             if let Some(strike) = self.depart(world, &departure, happening) {
                 return Some(Next::Departs { event: strike.event, end: strike.end });
             }
         }
-        let is_due = agenda.first_due().is_some_and(|due| due <= step);
         if is_due {
             return agenda.take_first().map(|(_, item)| Next::Due(item));
         }
-        let (key, _) = happening.first()?;
-        let waits = key >= HELD_LONG && !agenda.is_empty();
-        if waits { None } else { happening.take_first().map(Next::Happens) }
+        happening.take_first().map(Next::Happens)
     }
 
     /// Puts off what is next, or gives the fault that strikes.
@@ -136,6 +160,7 @@ impl Departures {
     ) -> Option<Strike> {
         let way = match departure {
             Departure::Way(way) => *way,
+            Departure::Drawn if happening.first().is_none() => return None,
             Departure::Drawn if self.kinds.is_empty() || self.draw.chance(400) => {
                 usize::from(self.draw.chance(500))
             }
@@ -144,9 +169,9 @@ impl Departures {
                 return strike(world, kind, self.victim.as_ref(), &mut self.draw);
             }
         };
-        if way >= HOLDS {
+        if let Some(number) = way.checked_sub(holds(happening)) {
             let all = all(world, &self.kinds, &mut self.draw.clone());
-            return all.into_iter().nth(way - HOLDS);
+            return all.into_iter().nth(number);
         }
         self.held += 1;
         happening.put_off(if way == 0 { HELD } else { HELD_LONG } + self.held);

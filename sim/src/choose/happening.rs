@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::world::Event;
+use crate::world::{CalmChange, Event};
 
 /// The events that happen by themselves, each with a key; the lowest is next, at one key by the
 /// order of events.
@@ -38,6 +38,23 @@ impl Happening {
         }
         for (event, key) in before {
             self.order.remove(&(key, event));
+        }
+    }
+
+    /// Drops what has become impossible, and gives what has become possible a key.
+    pub(super) fn change(&mut self, change: CalmChange, mut key: impl FnMut(&Event) -> u64) {
+        for event in change.gone {
+            if let Some(key) = self.keys.remove(&event) {
+                self.order.remove(&(key, event));
+            }
+        }
+        for event in change.came {
+            if self.keys.contains_key(&event) {
+                continue;
+            }
+            let key = key(&event);
+            self.order.insert((key, event.clone()));
+            self.keys.insert(event, key);
         }
     }
 
@@ -132,6 +149,16 @@ mod tests {
         happening.refresh(vec![read(1), read(1)], new(10));
         assert_eq!(happening.take_first(), Some(read(1)));
         assert_eq!(happening.take_first(), None);
+    }
+
+    #[test]
+    fn a_change_leaves_alone_what_it_does_not_name() {
+        let mut happening = Happening::default();
+        happening.refresh(vec![read(0), read(1), read(2)], new(10));
+        let change = CalmChange { gone: vec![read(1)], came: vec![read(2), read(3)] };
+        happening.change(change, |_| 5);
+        let order: Vec<_> = std::iter::from_fn(|| happening.take_first()).collect();
+        assert_eq!(order, [3, 0, 2].map(read));
     }
 
     #[test]

@@ -101,7 +101,8 @@ impl Priorities {
     ) -> Option<Next> {
         while agenda.first_due().is_some_and(|due| due <= step) {
             let (_, item) = agenda.take_first()?;
-            self.items += 1;
+            // What is tried again is no other actor.
+            self.items += usize::from(!matches!(item, Item::Fault { tries: 1.., .. }));
             self.ready.insert((self.draw.below(DRAWN), item));
         }
         while self.changes.last().is_some_and(|change| *change <= step) {

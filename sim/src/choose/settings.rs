@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use handover_core::{Name, Version};
+use handover_core::{Chunk, Name, Version};
 
 use super::FaultKind;
 use crate::draw::Draw;
@@ -30,7 +30,7 @@ pub struct WalkSettings {
     pub local_builds: u32,
     /// How often each kind of fault is tried, at most; each seed draws how often.
     pub faults: BTreeMap<FaultKind, u32>,
-    /// Steps after which the faults end, whatever is left to do.
+    /// Steps after which the faults end, whatever is left to do; more where there are many hosts.
     pub steps_max: usize,
     /// The virtual time in which wishes and faults begin, in microseconds.
     pub span_us: u64,
@@ -81,6 +81,24 @@ impl WalkSettings {
         self
     }
 
+    /// A rollout that has all the bounds, for all schedules that come first.
+    pub(super) fn whole(&self) -> Draft {
+        let place = |index| Place {
+            slots: self.slots.max(1),
+            ..Place::new(&place_name(index), version_name(0).as_str())
+        };
+        Draft {
+            places: (0..self.hosts).map(place).collect(),
+            victim: None,
+            versions: self.versions,
+            span_us: self.span_us,
+            chunks: chunks(self.chunks.into()),
+            arbiters: self.arbiters.clamp(1, 2),
+            local_builds: self.local_builds,
+            faults: self.faults.clone(),
+        }
+    }
+
     /// How large this seed's rollout is: a large one has more going on, a small one more of it at
     /// the same places.
     fn size(&self, draw: &mut Draw, hosts_preferred: u16) -> Size {
@@ -124,7 +142,7 @@ impl WalkSettings {
             ..Place::new(&place_name(index), version_name(0).as_str())
         });
         let places: Vec<Place> = places.collect();
-        let chunks = workload.between(0, u64::from(self.chunks));
+        let chunk_count = workload.between(0, u64::from(self.chunks));
         let arbiters = workload.between(1, u64::from(self.arbiters.clamp(1, 2)));
         let local_builds = workload.between(0, u64::from(self.local_builds));
         let draft_of = |(kind, most): (&FaultKind, &u32)| {
@@ -139,7 +157,7 @@ impl WalkSettings {
             places,
             versions,
             span_us,
-            chunks: (1..=chunks).map(|number| format!("c{number}").as_str().into()).collect(),
+            chunks: chunks(chunk_count),
             arbiters: u8::try_from(arbiters).expect("1 or 2"),
             local_builds: u32::try_from(local_builds).expect("at most a u32"),
         }
@@ -165,7 +183,7 @@ pub(super) struct Draft {
     /// The virtual time in which wishes and faults begin.
     pub span_us: u64,
     /// The plan of each build.
-    pub chunks: BTreeSet<handover_core::Chunk>,
+    pub chunks: BTreeSet<Chunk>,
     /// 1 or 2.
     pub arbiters: u8,
     /// Builds that are submitted.
@@ -175,11 +193,12 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// About how many steps it takes, and hardly ever more: what has no virtual time draws its
-    /// points below this.
+    /// About how many steps it takes, rather more: what has no virtual time draws its points below
+    /// this. Each host hears of each publication, so that a host has more to do among many.
     pub(super) fn steps(&self) -> u64 {
         let hosts = self.places.len() as u64;
-        200 + hosts * u64::from(self.versions) * 60 + u64::from(self.local_builds) * 15
+        let of_a_host = 30 + hosts * 3 / 2;
+        60 + hosts * u64::from(self.versions) * of_a_host + u64::from(self.local_builds) * 10
     }
 
     /// The kinds of faults that strike in it.
@@ -202,6 +221,11 @@ impl Draft {
 /// From 1 to `most`.
 fn drawn_below(draw: &mut Draw, most: u16) -> u16 {
     u16::try_from(draw.between(1, u64::from(most))).expect("at most a u16")
+}
+
+/// `c1`, `c2`, ...
+fn chunks(count: u64) -> BTreeSet<Chunk> {
+    (1..=count).map(|number| format!("c{number}").as_str().into()).collect()
 }
 
 /// `v1`, `v2`, ...

@@ -20,12 +20,12 @@ use super::next::Next;
 use super::pct::{PctBound, Priorities};
 use super::settings::Draft;
 use super::workload::{Granted, Workload};
-use super::{Outcome, Strategy, WalkReport, WalkSettings};
+use super::{Outcome, Plan, Strategy, WalkReport, WalkSettings};
 use crate::check::{Rest, Transition, Violation, check, rest};
 use crate::digest::Digest;
 use crate::draw::{Concern, Draw};
 use crate::variants::Protocol;
-use crate::world::{ArbiterIndex, Event, Fact, World};
+use crate::world::{ArbiterIndex, CalmChange, CalmEvents, Event, Fact, World};
 
 /// How often a fault that finds nothing to hit is tried again.
 const TRIES_MAX: u32 = 20;
@@ -33,34 +33,33 @@ const TRIES_MAX: u32 = 20;
 /// The same where the settings vary.
 const TRIES_VARIED_MAX: u32 = 100;
 
+/// What is drawn in the schedules that come first is the same in all.
+const ENUMERATED_SEED: u64 = 3;
+
 /// Walks once, by virtual time.
 #[must_use]
 pub fn walk(seed: u64, settings: &WalkSettings, protocol: &'static dyn Protocol) -> WalkReport {
-    walk_by(seed, settings, Strategy::Random, protocol)
+    walk_by(seed, &Plan::new(settings, Strategy::Random, protocol))
 }
 
-/// Walks once, by a strategy.
+/// Walks once, as planned.
 #[must_use]
-pub fn walk_by(
-    seed: u64,
-    settings: &WalkSettings,
-    strategy: Strategy,
-    protocol: &'static dyn Protocol,
-) -> WalkReport {
-    walk_seen(seed, settings, strategy, protocol, |_, _| ())
+pub fn walk_by(seed: u64, plan: &Plan) -> WalkReport {
+    walk_seen(seed, plan, |_, _| ())
 }
 
-/// Walks once, by a strategy; `seen` is told each step before the faults end, and what calm would
-/// have done in its place.
+/// Walks once, as planned; `seen` is told each step before the faults end, and what could have
+/// happened by itself in its place.
 pub(crate) fn walk_seen(
     seed: u64,
-    settings: &WalkSettings,
-    strategy: Strategy,
-    protocol: &'static dyn Protocol,
-    seen: impl FnMut(&Transition<'_>, Option<&Event>),
+    plan: &Plan,
+    seen: impl FnMut(&Transition<'_>, &CalmEvents),
 ) -> WalkReport {
-    let _span = tracing::info_span!("walk", seed, protocol = protocol.name()).entered();
-    let walk = Walk::new(seed, settings, strategy.of_seed(seed), protocol);
+    let _span = tracing::info_span!("walk", seed, protocol = plan.protocol.name()).entered();
+    let walk = match plan.ways(seed) {
+        Some(ways) => Walk::enumerated(plan, ways),
+        None => Walk::drawn(seed, plan),
+    };
     walk.run(seed, seen)
 }
 
@@ -68,15 +67,20 @@ pub(crate) fn walk_seen(
 #[derive(Clone, Debug)]
 struct Log {
     digest: Digest,
+    /// Of the event, in the place of the one before.
+    name: String,
+    /// What the digest takes of a step, likewise.
+    bytes: Vec<u8>,
     schedule: Vec<Event>,
     digests: Vec<Digest>,
 }
 
 impl Log {
     fn note(&mut self, step: &Transition<'_>) {
-        let name = step.before.name_of(step.event);
-        tracing::debug!(event = %name);
-        self.digest.step(&name, step.before, step.after);
+        self.name.clear();
+        step.before.push_name(step.event, &mut self.name);
+        tracing::debug!(event = %self.name);
+        self.digest.step_within(&mut self.bytes, &self.name, step.before, step.after);
         self.schedule.push(step.event.clone());
         self.digests.push(self.digest);
     }
@@ -92,8 +96,18 @@ enum Picker {
     Departures(Departures),
 }
 
-struct Walk {
+pub(super) struct Walk {
     world: World,
+    /// As it was before the step.
+    before: World,
+    /// What the step has brought about.
+    facts: Vec<Fact>,
+    /// What can happen by itself.
+    calm: CalmEvents,
+    /// What of that has changed since it was last taken in.
+    change: CalmChange,
+    /// What of that is about to happen.
+    taken: Option<Event>,
     strategy: Strategy,
     /// Microseconds of virtual time, or steps.
     now: u64,
@@ -104,15 +118,13 @@ struct Walk {
     steps_max: usize,
     picker: Picker,
     happening: Happening,
-    /// What calm would do next.
-    calm: Option<Event>,
     agenda: Agenda,
     /// The place that is hit more often than others.
     victim: Option<Name>,
     varies: bool,
-    tries_max: u32,
     workload: Workload,
-    schedule: Draw,
+    /// Which arbiter a statement goes to; none: the first.
+    schedule: Option<Draw>,
     faults: Draw,
     log: Log,
 }
@@ -126,12 +138,8 @@ const fn hosts_preferred(strategy: Strategy) -> u16 {
 }
 
 impl Walk {
-    fn new(
-        seed: u64,
-        settings: &WalkSettings,
-        strategy: Strategy,
-        protocol: &'static dyn Protocol,
-    ) -> Self {
+    fn drawn(seed: u64, plan: &Plan) -> Self {
+        let (settings, strategy) = (&plan.settings, plan.strategy.of_seed(seed));
         let mut wishes = Draw::new(seed, Concern::Workload);
         let mut faults = Draw::new(seed, Concern::Faults);
         let draft = settings.draft(&mut wishes, &mut faults, hosts_preferred(strategy));
@@ -153,42 +161,93 @@ impl Walk {
                 (Picker::Departures(departures), steps)
             }
         };
-        let mut agenda = Agenda::default();
-        if !matches!(picker, Picker::Departures(_)) {
+        let mut walk = Self::new(plan, &draft, (picker, strategy, span), wishes);
+        walk.varies = settings.varies;
+        walk.steps_max = match walk.picker {
+            Picker::Time(_) => settings.steps_max.max(walk.steps_max.saturating_mul(3)),
+            Picker::Priorities(_) | Picker::Departures(_) => walk.steps_max,
+        };
+        if !matches!(walk.picker, Picker::Departures(_)) {
             for (kind, times) in &draft.faults {
                 for number in 0..*times {
                     let fault = Item::Fault { kind: *kind, number, tries: 0 };
-                    agenda.enter(faults.below(span), fault);
+                    walk.agenda.enter(faults.below(span), fault);
                 }
             }
         }
-        let workload = Workload::new(wishes, draft.versions, span);
-        let steps_max = match picker {
-            Picker::Time(_) => settings.steps_max,
-            Picker::Priorities(_) | Picker::Departures(_) => {
-                usize::try_from(steps).unwrap_or(usize::MAX)
-            }
-        };
+        Self { schedule: Some(schedule), faults, ..walk }
+    }
+
+    /// One of the schedules that come first.
+    fn enumerated(plan: &Plan, ways: &[(usize, usize)]) -> Self {
+        let draft = plan.settings.whole();
+        let strategy = plan.strategy.of_seed(ENUMERATED_SEED);
+        let draw = |concern| Draw::new(ENUMERATED_SEED, concern);
+        let picker = Departures::planned(draw(Concern::Schedule), draft.kinds(), ways);
+        let how = (Picker::Departures(picker), strategy, draft.steps());
+        let walk = Self::new(plan, &draft, how, draw(Concern::Workload));
+        let steps_max = walk.steps_max.saturating_mul(3);
+        // Time stands still while anything can happen by itself.
+        Self { tick: 0, steps_max, ..walk }
+    }
+
+    /// The points of such a schedule from this one on, each with the number of ways to depart from
+    /// calm there; none if there are more ways in all than there is room for.
+    pub(super) fn counted(
+        plan: &Plan,
+        ways: &[(usize, usize)],
+        from: usize,
+        room: usize,
+    ) -> Option<Vec<(usize, usize)>> {
+        let mut walk = Self::enumerated(plan, ways);
+        if let Picker::Departures(departures) = &mut walk.picker {
+            departures.count(from, room);
+        }
+        // What it breaks is told when it is run for its own sake.
+        let _ = walk.with_faults(|_, _| ());
+        match &walk.picker {
+            Picker::Departures(departures) => departures.counted(),
+            Picker::Time(_) | Picker::Priorities(_) => None,
+        }
+    }
+
+    fn new(
+        plan: &Plan,
+        draft: &Draft,
+        (picker, strategy, span): (Picker, Strategy, u64),
+        wishes: Draw,
+    ) -> Self {
+        let world = World::new(draft.setup(plan.protocol));
+        let (calm, change) = CalmEvents::of(&world);
         let mut walk = Self {
-            world: World::new(draft.setup(protocol)),
+            before: world.clone(),
+            world,
+            facts: Vec::new(),
+            calm,
+            change,
+            taken: None,
             strategy,
             now: 0,
             tick: u64::from(!matches!(picker, Picker::Time(_))),
             span,
-            steps_max,
+            steps_max: usize::try_from(draft.steps()).unwrap_or(usize::MAX),
             picker,
             happening: Happening::default(),
-            calm: None,
-            agenda,
+            agenda: Agenda::default(),
             victim: draft.victim.clone(),
-            varies: settings.varies,
-            tries_max: if settings.varies { TRIES_VARIED_MAX } else { TRIES_MAX },
-            workload,
-            schedule,
-            faults,
-            log: Log { digest: Digest::new(), schedule: Vec::new(), digests: Vec::new() },
+            varies: false,
+            workload: Workload::new(wishes, draft.versions, span),
+            schedule: None,
+            faults: Draw::new(ENUMERATED_SEED, Concern::Faults),
+            log: Log {
+                digest: Digest::new(),
+                name: String::new(),
+                bytes: Vec::new(),
+                schedule: Vec::new(),
+                digests: Vec::new(),
+            },
         };
-        walk.wish(&draft);
+        walk.wish(draft);
         walk
     }
 
@@ -199,7 +258,7 @@ impl Walk {
         }
     }
 
-    fn run(mut self, seed: u64, seen: impl FnMut(&Transition<'_>, Option<&Event>)) -> WalkReport {
+    fn run(mut self, seed: u64, seen: impl FnMut(&Transition<'_>, &CalmEvents)) -> WalkReport {
         let survived = self.with_faults(seen);
         let faults_end = self.log.schedule.len();
         let outcome = match survived {
@@ -233,7 +292,7 @@ impl Walk {
     /// Until all wishes and faults have been dealt with and no process is about to end.
     fn with_faults(
         &mut self,
-        mut seen: impl FnMut(&Transition<'_>, Option<&Event>),
+        mut seen: impl FnMut(&Transition<'_>, &CalmEvents),
     ) -> Result<(), Violation> {
         while self.log.schedule.len() < self.steps_max {
             self.refresh();
@@ -249,17 +308,19 @@ impl Walk {
     }
 
     fn refresh(&mut self) {
-        let possible = self.world.calm_events();
-        self.calm = possible.first().cloned();
+        let change = std::mem::take(&mut self.change);
         let (world, now) = (&self.world, self.now);
         match &mut self.picker {
-            Picker::Time(delays) => self.happening.refresh(possible, |_, event, had| {
-                had.unwrap_or_else(|| now + delays.draw(world, event))
-            }),
-            Picker::Priorities(priorities) => {
-                self.happening.refresh(possible, |_, event, _| priorities.key(event));
+            Picker::Time(delays) => {
+                self.happening.change(change, |event| now + delays.draw(world, event));
             }
-            Picker::Departures(_) => self.happening.refresh(possible, Departures::key),
+            Picker::Priorities(priorities) => {
+                self.happening.change(change, |event| priorities.key(event));
+            }
+            // Its keys are places among all.
+            Picker::Departures(_) => {
+                self.happening.refresh(world.calm_events(), Departures::key);
+            }
         }
     }
 
@@ -269,6 +330,7 @@ impl Walk {
             let next = match &mut self.picker {
                 Picker::Time(_) => return self.next_in_time(),
                 Picker::Priorities(priorities) => priorities.next(self.now, happening, agenda),
+                Picker::Departures(departures) if departures.has_too_many() => return None,
                 Picker::Departures(departures) => {
                     departures.next(&self.world, self.now, happening, agenda)
                 }
@@ -310,10 +372,13 @@ impl Walk {
 
     /// The event that comes next, if it still stands for one.
     fn resolve(&mut self, next: Next) -> Option<Event> {
+        if let Next::Happens(event) = &next {
+            self.taken = Some(event.clone());
+        }
         match next {
             Next::Happens(Event::Deliver { from, .. }) => {
-                let arbiters = self.world.arbiters().count();
-                let index = self.schedule.below(arbiters as u64);
+                let arbiters = self.world.arbiters().count() as u64;
+                let index = self.schedule.as_mut().map_or(0, |draw| draw.below(arbiters));
                 let to = ArbiterIndex(u8::try_from(index).expect("at most two arbiters"));
                 Some(Event::Deliver { from, to })
             }
@@ -335,7 +400,7 @@ impl Walk {
                 let Some(strike) =
                     strike(&self.world, kind, self.victim.as_ref(), &mut self.faults)
                 else {
-                    if tries < self.tries_max {
+                    if tries < if self.varies { TRIES_VARIED_MAX } else { TRIES_MAX } {
                         let again = Item::Fault { kind, number, tries: tries + 1 };
                         let due = self.now + self.patience();
                         self.agenda.enter(due, again);
@@ -365,16 +430,21 @@ impl Walk {
     fn step(
         &mut self,
         event: &Event,
-        seen: &mut impl FnMut(&Transition<'_>, Option<&Event>),
+        seen: &mut impl FnMut(&Transition<'_>, &CalmEvents),
     ) -> Result<(), Violation> {
-        let before = self.world.clone();
-        let mut facts: Vec<Fact> = Vec::new();
-        self.world.apply(event, &mut facts).expect("the walk picks what is possible");
-        let step = Transition { before: &before, event, facts: &facts, after: &self.world };
+        self.facts.clear();
+        self.world.apply(event, &mut self.facts).expect("the walk picks what is possible");
+        let (before, facts) = (&self.before, &self.facts);
+        let step = Transition { before, event, facts, after: &self.world };
         self.log.note(&step);
-        seen(&step, self.calm.as_ref());
+        seen(&step, &self.calm);
         check(&step)?;
-        for (delay, wish) in self.workload.follow(&self.world, &facts) {
+        if let Some(taken) = self.taken.take() {
+            self.calm.take(&taken);
+        }
+        self.change = self.calm.update(&self.world, &self.before);
+        self.before.follow(&mut self.world);
+        for (delay, wish) in self.workload.follow(&self.world, &self.facts) {
             self.agenda.enter(self.now + delay, Item::Wish(wish));
         }
         Ok(())

@@ -76,8 +76,12 @@ struct Found {
     passed: Option<Event>,
 }
 
-/// The departures of a schedule, in its order.
-pub(super) fn departures(setup: &Setup, schedule: &[Event]) -> Vec<Departure> {
+/// The departures of a schedule from calm, in its order.
+///
+/// # Panics
+/// If the schedule is not one of this setup.
+#[must_use]
+pub fn departures(setup: &Setup, schedule: &[Event]) -> Vec<Departure> {
     let mut world = World::new(setup.clone());
     let mut held = Held::default();
     let mut worlds = Vec::new();
@@ -115,7 +119,7 @@ pub(super) fn count(setup: &Setup, schedule: &[Event]) -> usize {
 }
 
 fn words(found: &Found, schedule: &[Event], worlds: &[World]) -> String {
-    let Found { step, event, world, passed } = found;
+    let Found { event, world, passed, .. } = found;
     let own = clause(world, event);
     let Some(passed) = passed else {
         return own;
@@ -128,7 +132,6 @@ fn words(found: &Found, schedule: &[Event], worlds: &[World]) -> String {
         Kind::Move | Kind::Fault | Kind::End => None,
     };
     let own = said.unwrap_or(own);
-    let _ = step;
     format!("{own} before {}", clause(world, passed))
 }
 

@@ -33,6 +33,7 @@ mod words;
 use std::fmt;
 
 pub(crate) use deed::{place_of, who_of};
+pub use departures::departures;
 use fewest::Searched;
 pub use no_return::no_return;
 use replay::{Budget, Case, Played, play, record};
@@ -40,6 +41,7 @@ use shrink::Shrinker;
 pub(crate) use words::{fault_words, news_of, word_for};
 
 use crate::check::{Property, Violation};
+use crate::choose::{Outcome, WalkReport};
 use crate::scenario::Scenario;
 use crate::world::{Event, Setup, World};
 
@@ -53,6 +55,18 @@ pub struct Failure {
     pub schedule: Vec<Event>,
     /// What it breaks.
     pub violation: Violation,
+}
+
+impl Failure {
+    /// The failure of a walk; none of one in which all properties held.
+    #[must_use]
+    pub fn of(report: &WalkReport) -> Option<Self> {
+        let Outcome::Broken(violation) = &report.outcome else {
+            return None;
+        };
+        let (setup, schedule) = (report.setup.clone(), report.schedule.clone());
+        Some(Self { setup, schedule, violation: violation.clone() })
+    }
 }
 
 /// How much is done for an explanation. Counted in steps and states and not in time, so that an
@@ -179,7 +193,7 @@ pub fn explain(failure: &Failure, limits: &Limits) -> Explanation {
     smallest.shrink();
     smallest.search(limits.states_max);
     let Smallest { case: Case { setup, .. }, played, fewest, .. } = smallest;
-    let departures = departures::departures(&setup, &played.events);
+    let departures = departures(&setup, &played.events);
     let violation = played.violation.unwrap_or_else(|| failure.violation.clone());
     let class = Class::of(property);
     let no_return =

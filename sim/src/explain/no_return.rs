@@ -8,8 +8,8 @@ use crate::check::{Rest, rest};
 use crate::draw::{Concern, Draw};
 use crate::world::{Event, Setup, World};
 
-/// Steps of a seeded continuation, for each host.
-const STEPS_PER_HOST: usize = 150;
+/// Steps of a seeded continuation, for each process.
+const STEPS_PER_PROCESS: usize = 150;
 
 /// Can a converged state be reached?
 enum Reach {
@@ -59,6 +59,9 @@ struct Future<'a> {
 
 impl Future<'_> {
     fn reach(&mut self, world: &World) -> Reach {
+        if self.steps > self.limits.steps_max / 4 {
+            return Reach::Unknown;
+        }
         let mut healed = world.clone();
         healed.apply(&Event::Heal, &mut Vec::new()).expect("faults can end at any time");
         let steps = &mut self.steps;
@@ -102,9 +105,9 @@ impl Future<'_> {
 
     fn sample(&mut self, world: &World) -> Reach {
         let continuations = self.limits.continuations;
-        let steps_max = STEPS_PER_HOST * world.processes().count();
+        let steps_max = STEPS_PER_PROCESS * world.processes().count();
         for seed in 0..u64::from(continuations) {
-            if self.steps > self.limits.steps_max {
+            if self.steps > self.limits.steps_max / 4 {
                 return Reach::Unknown;
             }
             let mut draw = Draw::new(seed, Concern::Schedule);

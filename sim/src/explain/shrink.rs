@@ -43,6 +43,7 @@ impl<'a> Shrinker<'a> {
             }
             self.drop_places();
             self.simplify();
+            self.hold_back();
             if self.size() == before || self.budget.is_spent() {
                 return;
             }
@@ -111,6 +112,30 @@ impl<'a> Shrinker<'a> {
             }
             if chunk > 1 || !dropped {
                 chunk /= 2;
+            }
+        }
+    }
+
+    /// What is held back for long may as well never come: that makes the schedule shorter.
+    fn hold_back(&mut self) {
+        let mut steps = self.played().events.len();
+        for index in (0..self.case.deeds.len()).rev() {
+            let deed = &self.case.deeds[index];
+            let Some(key) = deed.key.clone().filter(|_| deed.kind == Kind::Move && deed.is_calm)
+            else {
+                continue;
+            };
+            let mut candidate = self.case.clone();
+            candidate.deeds[index] = Arc::new(Deed::held(key));
+            let before = self.case.clone();
+            if !self.accept(candidate) {
+                continue;
+            }
+            let shorter = self.played().events.len();
+            if shorter < steps {
+                steps = shorter;
+            } else {
+                self.case = before;
             }
         }
     }

@@ -3,7 +3,8 @@
 use super::{Class, Departure};
 use crate::check::{Property, Violation};
 use crate::choose::scene;
-use crate::scenario::{self, CURRENT, Command, Ended, Ending, Scenario, command_of};
+use crate::scenario::{self, CURRENT, Command, Ended, Ending, Scenario, command_of, limits};
+use crate::variants::names;
 use crate::world::{Event, Setup, World};
 
 /// The file, and whether it was seen to break the property.
@@ -29,8 +30,12 @@ pub(super) fn tell(
     (last.expect("there are three forms"), false)
 }
 
+/// Read back from its text, as whoever gets the file reads it.
 fn breaks(scenario: &Scenario, setup: &Setup, property: Property) -> bool {
-    let run = scenario::run(scenario, setup.protocol);
+    let Ok(scenario) = Scenario::parse("explained", &scenario.to_string(), &names()) else {
+        return false;
+    };
+    let run = scenario::run(&scenario, setup.protocol);
     let is_broken = match &run.ended {
         Ended::Breaks { violation, .. } => violation.property == property,
         Ended::Holds => false,
@@ -58,12 +63,14 @@ impl Commands {
             let command = command_of(&world, event);
             let is_next = world.next_calm().as_ref() == Some(event);
             world.apply(event, &mut Vec::new()).expect("the schedule was replayed");
-            let role = match event {
-                Event::Step { .. } | Event::Plan { chunks: None, .. } | Event::Publish(_) => {
-                    Role::Follows
-                }
-                _ if is_next => Role::Calm(world.next_calm().is_none()),
-                _ => Role::Other,
+            let follows = matches!(
+                event,
+                Event::Step { .. } | Event::Plan { chunks: None, .. } | Event::Publish(_)
+            );
+            let role = match (follows, is_next) {
+                (true, _) => Role::Follows,
+                (false, true) => Role::Calm(world.next_calm().is_none()),
+                (false, false) => Role::Other,
             };
             (command, role)
         };
@@ -124,15 +131,24 @@ fn compose(
         [one] => format!("{property} is broken: {}", one.words),
         [_, ..] => format!("{property} is broken by {} departures from calm", departures.len()),
     };
-    let found = format!("Found: {}.", why.replace('\n', " "));
+    let found = short(format!("Found: {}.", why.replace('\n', " ")));
     let class = format!("A {} property; the departures from calm:", Class::of(*property));
     let numbered = (1..).zip(departures);
     let listed: Vec<String> =
-        numbered.map(|(number, one)| format!("Number {number}: {}.", one.words)).collect();
+        numbered.map(|(number, one)| short(format!("Number {number}: {}.", one.words))).collect();
     let mut prose = vec![found.as_str()];
     if departures.len() > 1 {
         prose.push(&class);
         prose.extend(listed.iter().map(String::as_str));
     }
-    Scenario::compose(title, &prose, &head, commands)
+    Scenario::compose(short(title), &prose, &head, commands)
+}
+
+/// Not longer than a line of a file may be.
+fn short(text: String) -> String {
+    let room = limits::LINE_CHARS_MAX - 10;
+    if text.chars().count() <= room {
+        return text;
+    }
+    text.chars().take(room).chain("...".chars()).collect()
 }

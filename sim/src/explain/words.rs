@@ -1,6 +1,6 @@
 //! Events in words of the domain.
 
-use handover_core::{Hold, Standing, Verdict, View, Work};
+use handover_core::{GrantId, Hold, Standing, Verdict, View, Work};
 
 use super::deed::Kind;
 use crate::world::{
@@ -77,12 +77,12 @@ pub(super) fn clause(world: &World, event: &Event) -> String {
 fn fault(world: &World, event: &Event) -> String {
     let name = |who: &Who| world.label(*who);
     if let Event::Stall(target) = event {
-        return format!("{} stalls", what_flows(world, *target));
+        return format!("{} stall", what_flows(world, *target));
     }
     if let Event::Flow(target) = event {
-        return format!("{} flows again", what_flows(world, *target));
+        return format!("{} flow again", what_flows(world, *target));
     }
-    let text = if let Event::Lose(wire) = event {
+    if let Event::Lose(wire) = event {
         format!("{} is lost", oldest(world, *wire))
     } else if let Event::Double(wire) = event {
         format!("{} arrives twice", oldest(world, *wire))
@@ -127,9 +127,8 @@ fn fault(world: &World, event: &Event) -> String {
     } else if let Event::Unsigned { who, chunk } = event {
         format!("{} will not sign off {chunk}", name(who))
     } else {
-        return order(event);
-    };
-    text
+        order(event)
+    }
 }
 
 /// What strikes the arbiter, and what an operator orders.
@@ -179,8 +178,13 @@ fn repeat(world: &World, wire: Wire) -> String {
 
 fn what_flows(world: &World, target: Target) -> String {
     match target {
-        Target::Arbiter(index) => format!("what the {} publishes", arbiter(index)),
-        Target::Wire(wire) => format!("what is {}", way(world, wire)),
+        Target::Arbiter(index) => format!("publications of the {}", arbiter(index)),
+        Target::Wire(Wire { who, direction: Direction::ToRecord }) => {
+            format!("words of {}", world.label(who))
+        }
+        Target::Wire(Wire { who, direction: Direction::FromRecord }) => {
+            format!("views to {}", world.label(who))
+        }
     }
 }
 
@@ -242,10 +246,14 @@ fn news(known: Option<&View>, view: &View, article: &str) -> String {
     let had = known.and_then(|known| known.hold_of(&view.host));
     let has = view.hold_of(&view.host);
     match (had, has) {
-        (_, Some(hold)) if had != Some(hold) => holding(had, hold, article),
+        (_, Some(hold)) if had.map(stage) != Some(stage(hold)) => holding(had, hold, article),
         (Some(hold), None) => format!("the end of {}", hold.grant),
         (Some(_) | None, Some(_)) | (None, None) => format!("view {}", view.revision),
     }
+}
+
+fn stage(hold: &Hold) -> (GrantId, bool, bool) {
+    (hold.grant, hold.is_started(), hold.is_cancelling())
 }
 
 fn holding(had: Option<&Hold>, hold: &Hold, article: &str) -> String {
@@ -282,7 +290,9 @@ pub(crate) fn news_of(process: &Process, view: &View) -> String {
         return format!("{what} under {}", verdict.grant);
     }
     match (had, has) {
-        (_, Some(hold)) if had != Some(hold) => holding(had, hold, "").trim_start().to_owned(),
+        (_, Some(hold)) if had.map(stage) != Some(stage(hold)) => {
+            holding(had, hold, "").trim_start().to_owned()
+        }
         (Some(hold), None) => format!("end of {}", hold.grant),
         (Some(_) | None, Some(_)) | (None, None) => String::new(),
     }

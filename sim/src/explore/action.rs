@@ -102,7 +102,7 @@ pub(super) fn choices(world: &World, budget: Budget, bounds: &Bounds) -> Vec<Cho
     choices.push_builds();
     choices.push_membership(&bounds.versions());
     choices.push_wishes();
-    choices.push_submissions(bounds.local_builds);
+    choices.push_submissions(bounds);
     choices.push_faults();
     choices.push_operators();
     choices.all
@@ -243,24 +243,32 @@ impl Choices<'_> {
         }
     }
 
-    /// Deployments `d1`, `d2` and other builds `l1`, `l2`, each once, where the first place is.
-    fn push_submissions(&mut self, (deployments, builds): (u8, u8)) {
-        let place = &self.world.setup().places[0];
-        let Some(who) = self.world.newest(&place.name) else {
+    /// Deployments `d1`, `d2` and other builds `l1`, `l2`, each once at each place that has some.
+    fn push_submissions(&mut self, bounds: &Bounds) {
+        let world = self.world;
+        let places = &world.setup().places;
+        let places = if bounds.builds_everywhere { &places[..] } else { &places[..1] };
+        let (deployments, builds) = bounds.local_builds;
+        if deployments + builds == 0 {
             return;
-        };
-        let process = self.world.process(who);
-        let deployments = (1..=deployments).map(|number| (format!("d{number}"), true));
-        let builds = (1..=builds).map(|number| (format!("l{number}"), false));
-        for (build, deploys) in deployments.chain(builds) {
-            let build = BuildId::new(build);
-            let work = Work::Local(build.clone());
-            let known = process.ledger.entries.contains_key(&work)
-                || process.host.executor().stage(&work).is_some();
-            if process.acts() && !known {
-                let drains = deploys.then_some(EndAction::Nothing);
-                self.free(Event::Submit { who, build, parent: None, drains });
+        }
+        for who in places.iter().filter_map(|place| world.newest(&place.name)) {
+            let deployments = (1..=deployments).map(|number| (format!("d{number}"), true));
+            let builds = (1..=builds).map(|number| (format!("l{number}"), false));
+            for (build, deploys) in deployments.chain(builds) {
+                self.push_submission(who, BuildId::new(build), deploys);
             }
+        }
+    }
+
+    fn push_submission(&mut self, who: Who, build: BuildId, deploys: bool) {
+        let process = self.world.process(who);
+        let work = Work::Local(build.clone());
+        let known = process.ledger.entries.contains_key(&work)
+            || process.host.executor().stage(&work).is_some();
+        if process.acts() && !known {
+            let drains = deploys.then_some(EndAction::Nothing);
+            self.free(Event::Submit { who, build, parent: None, drains });
         }
     }
 

@@ -22,6 +22,8 @@ pub struct Bounds {
     pub chunks: u8,
     /// Local deployments, then other local builds, that may be submitted to the first host.
     pub local_builds: (u8, u8),
+    /// And to each other host as well.
+    pub builds_everywhere: bool,
     /// How often each kind of fault may strike.
     pub faults: BTreeMap<FaultKind, u8>,
     /// Superseded messages that stay on a link, each way.
@@ -139,6 +141,7 @@ impl Bounds {
             hosts: hosts.to_vec(),
             chunks: 1,
             local_builds: (0, 0),
+            builds_everywhere: false,
             faults: BTreeMap::new(),
             late: 1,
             protocol: &Current,
@@ -215,7 +218,7 @@ impl Bounds {
     /// How many places, from the first on, are unlike the others.
     pub(super) fn unlike(&self) -> usize {
         let (deployments, builds) = self.local_builds;
-        usize::from(deployments + builds > 0)
+        usize::from(deployments + builds > 0 && !self.builds_everywhere)
     }
 
     pub(super) fn budget(&self) -> Budget {
@@ -242,7 +245,8 @@ impl fmt::Display for Bounds {
         let faults = if faults.is_empty() { "none".to_owned() } else { faults.join(",") };
         let (deployments, builds) = self.local_builds;
         if deployments + builds > 0 {
-            write!(f, "deployments {deployments}; local builds {builds}; ")?;
+            let each = if self.builds_everywhere { " on each host" } else { "" };
+            write!(f, "deployments {deployments}; local builds {builds}{each}; ")?;
         }
         write!(
             f,

@@ -17,12 +17,12 @@ use std::sync::Arc;
 use super::action::{Action, Choice, choices};
 use super::bounds::{Budget, Cost, PLACES_MAX, Price};
 use super::index::Index;
-use super::key::{Scratch, seal};
-use super::parts::{Draft, Grants, PartOf, draft, with_grants};
+use super::key::{Part, Role, Scratch, seal};
+use super::parts::{Draft, Grants, PartOf, common_parts, draft, with_grants};
 use super::search::{Marks, Outcome, take};
 use super::{Bounds, Property};
 use crate::check::counted_builds;
-use crate::world::{ArbiterIndex, Common, Event, Member, Setup, World};
+use crate::world::{ArbiterIndex, Common, Event, Ground, Member, World};
 
 /// A state: the number of its common part, those of its places, and the faults that are left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,7 +170,7 @@ impl<T> Shelf<T> {
 /// All parts and steps of a configuration that were met so far.
 pub(super) struct Local<'a> {
     bounds: &'a Bounds,
-    setup: Arc<Setup>,
+    ground: Arc<Ground>,
     count: usize,
     ways: usize,
     commons: Shelf<Common>,
@@ -187,7 +187,7 @@ impl<'a> Local<'a> {
         let mut scratch = Scratch::new(bounds);
         let mut local = Self {
             bounds,
-            setup: Arc::new(bounds.setup()),
+            ground: Arc::new(Ground::new(bounds.setup())),
             count: bounds.hosts.len(),
             ways: scratch.seats.len(),
             commons: Shelf::new(),
@@ -222,7 +222,7 @@ impl<'a> Local<'a> {
     }
 
     fn world(&self, common: &Common, members: impl Iterator<Item = Member>) -> World {
-        World::assemble(&self.setup, common, members)
+        World::assemble(&self.ground, common, members)
     }
 
     fn pair(&self, common: u32, place: u32) -> World {
@@ -235,8 +235,21 @@ impl<'a> Local<'a> {
     }
 
     fn draft(&self, world: &World, place: Option<usize>, scratch: &mut Scratch) -> Draft {
+        let of_common = common_parts(world, scratch);
+        self.draft_with(world, place, &of_common, scratch)
+    }
+
+    fn draft_with(
+        &self,
+        world: &World,
+        place: Option<usize>,
+        of_common: &[(Role, Part)],
+        scratch: &mut Scratch,
+    ) -> Draft {
         let (commons, places) = (&self.commons, &self.places);
-        draft(world, place, scratch, &|key| commons.is_known(key), &|key| places.is_known(key))
+        let knows: (&dyn Fn(u128) -> bool, &dyn Fn(u128) -> bool) =
+            (&|key| commons.is_known(key), &|key| places.is_known(key));
+        draft(world, place, of_common, scratch, knows)
     }
 
     fn print(&self, state: &Compact) -> u64 {
@@ -466,12 +479,18 @@ impl Local<'_> {
         let at = self.place_of(place, scratch);
         let choices = choices(&world, self.bounds.budget(), self.bounds);
         let mut steps = Vec::new();
+        let mut of_common = None;
         for choice in choices.iter().filter(|choice| concerns_a_place(&choice.action)) {
             let kind = if choice.action == Action::Happens(Event::Heal) {
                 (WorkedStep::Everywhere(Everywhere::Heal), Marks::NONE)
             } else {
                 let (after, broken) = self.judged(&world, choice);
-                let draft = self.draft(&after, Some(at), scratch);
+                let draft = if after.shares_record(&world) {
+                    let of_common = of_common.get_or_insert_with(|| common_parts(&world, scratch));
+                    self.draft_with(&after, Some(at), of_common, scratch)
+                } else {
+                    self.draft(&after, Some(at), scratch)
+                };
                 (WorkedStep::Here(Box::new(draft)), broken)
             };
             steps.push((choice.cost.price(), kind.0, kind.1));

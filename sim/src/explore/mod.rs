@@ -27,14 +27,19 @@ mod index;
 mod key;
 mod liveness;
 mod local;
+mod model;
 mod parts;
+pub mod release;
 mod renumber;
+mod rows;
 mod search;
 mod space;
 mod story;
 mod tidy;
 
 pub use bounds::{Bounds, Reductions, RefusedFault, TIMES_MAX};
+pub use model::{Model, ModelChoice, ModelScratch, ModelState};
+pub use rows::{ROWS, Row};
 pub use search::{Coverage, Exploration, Progress, explore};
 pub use story::Counterexample;
 

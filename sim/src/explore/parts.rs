@@ -48,9 +48,9 @@ struct Ranks {
 impl Ranks {
     /// Of a world with one place, `place`, all of whose numbers are ranked, but grants. Where it is
     /// not given, the words of hosts keep their numbers.
-    fn of(parts: &[(Role, Part)], place: Option<usize>) -> Self {
+    fn of<'a>(parts: impl Iterator<Item = &'a (Role, Part)>, place: Option<usize>) -> Self {
         let mut numbers: Vec<Number> =
-            parts.iter().flat_map(|(_, part)| part.numbers.iter().copied()).collect();
+            parts.flat_map(|(_, part)| part.numbers.iter().copied()).collect();
         numbers.sort_unstable();
         numbers.dedup();
         let mut ranks = Vec::with_capacity(numbers.len());
@@ -78,30 +78,34 @@ impl Ranks {
     }
 }
 
-/// The parts of a world, to be kept where they are not known.
-pub(super) fn draft(
-    world: &World,
-    place: Option<usize>,
-    scratch: &mut Scratch,
-    knows_common: &dyn Fn(u128) -> bool,
-    knows_place: &dyn Fn(u128) -> bool,
-) -> Draft {
+/// What of a world is of no single process.
+pub(super) fn common_parts(world: &World, scratch: &mut Scratch) -> Vec<(Role, Part)> {
     let mut parts = vec![(Role::Whole, whole_part(world, scratch))];
     for place in 0..scratch.seats[0].len() {
         parts.push((Role::Spot { place }, place_part(world, place, scratch)));
     }
-    let of_common = parts.len();
+    parts
+}
+
+/// The parts of a world, to be kept where they are not known. `of_common` are its common parts.
+pub(super) fn draft(
+    world: &World,
+    place: Option<usize>,
+    of_common: &[(Role, Part)],
+    scratch: &mut Scratch,
+    (knows_common, knows_place): (&dyn Fn(u128) -> bool, &dyn Fn(u128) -> bool),
+) -> Draft {
+    let mut of_place = Vec::with_capacity(world.processes().count());
     for (life, (who, process)) in world.processes().enumerate() {
         let place = scratch.place(&process.name);
-        parts.push((Role::Process { place, life }, process_part(world, who, scratch)));
+        of_place.push((Role::Process { place, life }, process_part(world, who, scratch)));
     }
-    let ranks = Ranks::of(&parts, place);
-    let (of_common, of_place) = parts.split_at(of_common);
+    let ranks = Ranks::of(of_common.iter().chain(&of_place), place);
     let common = part_of(of_common, &ranks, scratch, knows_common, |scratch| {
         small_common(world, place, &ranks, scratch)
     });
     let place = (!of_place.is_empty()).then(|| {
-        part_of(of_place, &ranks, scratch, knows_place, |scratch| {
+        part_of(&of_place, &ranks, scratch, knows_place, |scratch| {
             let members = world.members().enumerate();
             members.map(|(at, member)| small_member(&member, at, &ranks, scratch)).collect()
         })
@@ -218,10 +222,10 @@ pub(super) fn with_grants(world: &World, grants: Grants) -> World {
     let common = Common { record: Arc::new(record), history: Arc::new(history), ..common };
     let members = world.members().map(|(process, link)| {
         let mut process = Process::clone(&process);
-        process.workspaces.retain(known);
-        process.artifacts.retain(known);
-        process.ended.retain(|work, _| known(work));
+        Arc::make_mut(&mut process.workspaces).retain(known);
+        Arc::make_mut(&mut process.artifacts).retain(known);
+        Arc::make_mut(&mut process.ended).retain(|work, _| known(work));
         (Arc::new(renumbered(&process, &number)), Arc::new(renumbered(&*link, &number)))
     });
-    World::assemble(&world.shared_setup(), &common, members)
+    World::assemble(&world.shared_ground(), &common, members)
 }

@@ -9,17 +9,18 @@ use super::label::label;
 use super::model::{Bar, BarKind, Commit, Diagram, Lane, LaneKind, Note, Row, RowKind, Tone};
 use crate::check::{Transition, Violation};
 use crate::explain::{Class, Limits, is_fault, no_return};
-use crate::scenario::{Ended, Moment, Run, Scenario, setup_of, watch};
+use crate::scenario::{CURRENT, Content, Ended, Moment, Run, Scenario, setup_of, watch};
 use crate::variants::Protocol;
 use crate::world::{Event, Fact, Life, Setup, Who, World};
 
 /// Runs a scenario and makes the picture of the run.
 pub(super) fn build(scenario: &Scenario, protocol: &'static dyn Protocol) -> (Diagram, Run) {
     let setup = setup_of(scenario, protocol);
-    let mut builder = Builder::new(&setup);
+    let mut builder = Builder::new(&setup, scenario.setup().single_steps);
     let run = watch(scenario, protocol, &mut |moment| builder.see(moment));
     let mut diagram = builder.finish(&setup);
     diagram.title = scenario.title().to_owned();
+    diagram.about = about(scenario, protocol);
     diagram.is_broken = run.ended != Ended::Holds;
     diagram.verdict = match &run.ended {
         Ended::Holds if run.is_stale() => format!("stale under {}", run.protocol),
@@ -31,10 +32,33 @@ pub(super) fn build(scenario: &Scenario, protocol: &'static dyn Protocol) -> (Di
     (diagram, run)
 }
 
+/// What the scenario says of itself, and what a wrong protocol leaves out.
+fn about(scenario: &Scenario, protocol: &'static dyn Protocol) -> Vec<String> {
+    let prose = scenario.lines().iter().filter_map(|line| match line.content() {
+        Content::Prose(text) => Some(text.as_str()),
+        Content::Header(_) | Content::Command(_) | Content::Comment(_) | Content::Blank => None,
+    });
+    let prose: Vec<&str> = prose.collect();
+    let mut about = vec![prose.join(" ")];
+    if protocol.name() != CURRENT {
+        about.push(format!("Under {}: {}.", protocol.name(), protocol.summary()));
+    }
+    about.retain(|text| !text.is_empty());
+    about
+}
+
+/// A picture is wanted at once.
+const LIMITS: Limits = Limits { steps_max: 400_000, states_max: 20_000, continuations: 1_000 };
+
+/// Steps without a command after which a picture ends: a world that comes to rest needs fewer.
+const UNCOMMANDED_MAX: usize = 500;
+
 struct Builder {
     diagram: Diagram,
     /// The command whose step is awaited.
     command: Option<String>,
+    /// Each command is one step: those that say nothing new stand back.
+    single_steps: bool,
     lanes: Lanes,
     flight: Flight,
     /// The bars that have begun and not ended, by what they are of.
@@ -42,6 +66,10 @@ struct Builder {
     /// The events up to the end of the file, each with its row.
     schedule: Vec<(Event, usize)>,
     has_ended: bool,
+    /// Steps since the last command.
+    uncommanded: usize,
+    /// What goes on for ever is drawn for a while.
+    is_full: bool,
     broken: Option<(usize, Violation)>,
 }
 
@@ -66,7 +94,7 @@ impl Lanes {
 }
 
 impl Builder {
-    fn new(setup: &Setup) -> Self {
+    fn new(setup: &Setup, single_steps: bool) -> Self {
         let world = World::new(setup.clone());
         let arbiters = world.arbiters().count();
         let lane = |name: &str, detail: &str, kind| {
@@ -87,11 +115,14 @@ impl Builder {
         let mut builder = Self {
             diagram: Diagram { lanes, ..Diagram::default() },
             command: None,
+            single_steps,
             lanes: Lanes { arbiters, places },
             flight,
             open: BTreeMap::new(),
             schedule: Vec::new(),
             has_ended: false,
+            uncommanded: 0,
+            is_full: false,
             broken: None,
         };
         for place in setup.places.iter().filter(|place| !place.up) {
@@ -104,7 +135,7 @@ impl Builder {
     fn see(&mut self, moment: Moment<'_>) {
         match moment {
             Moment::Command(command) => self.command = Some(command.to_string()),
-            Moment::Stale(why) => {
+            Moment::Stale(_) => {
                 let text = self.command.take().unwrap_or_default();
                 self.diagram.rows.push(Row {
                     text: format!("{text}: cannot happen"),
@@ -113,7 +144,6 @@ impl Builder {
                     fault: None,
                     commit: None,
                 });
-                let _ = why;
             }
             Moment::Step(step) => self.step(step),
             Moment::Broken(violation) => {
@@ -128,21 +158,26 @@ impl Builder {
     }
 
     fn step(&mut self, step: &Transition<'_>) {
+        self.uncommanded = if self.command.is_some() { 0 } else { self.uncommanded + 1 };
+        if self.is_full || self.uncommanded > UNCOMMANDED_MAX {
+            self.is_full = true;
+            return;
+        }
         let row = self.diagram.rows.len();
         let told = label(step, &self.lanes);
         let command = self.command.take();
         let is_told = told.is_some() || is_fault(step.before, step.event);
         let kind = match (&command, is_told) {
-            (Some(_), _) => RowKind::Command,
+            (Some(_), true) => RowKind::Command,
+            (Some(_), false) if !self.single_steps || self.has_ended => RowKind::Command,
             (None, true) => RowKind::Follows,
-            (None, false) => RowKind::Quiet,
+            (Some(_) | None, false) => RowKind::Quiet,
         };
         let text = command.unwrap_or_else(|| step.before.name_of(step.event));
         let fault = is_fault(step.before, step.event).then(|| self.struck(step));
         let commit = self.commit(step);
         self.diagram.rows.push(Row { text, kind, label: told, fault, commit });
-        let is_quiet = kind == RowKind::Quiet;
-        self.flight.follow(step, row, is_quiet, &self.lanes, &mut self.diagram.messages);
+        self.flight.follow(step, row, !is_told, &self.lanes, &mut self.diagram.messages);
         self.holds(step, row);
         self.builds(step, row);
         self.stretches(step, row);
@@ -158,7 +193,7 @@ impl Builder {
     }
 
     fn commit(&self, step: &Transition<'_>) -> Option<Commit> {
-        let commits = step.facts.iter().filter_map(|fact| {
+        let mut commits = step.facts.iter().filter_map(|fact| {
             if let Fact::Committed { arbiter, after, .. } = fact {
                 let revision = Some(after.revision().to_string());
                 return Some(Commit { lane: self.lanes.arbiter(*arbiter), revision });
@@ -166,7 +201,7 @@ impl Builder {
             let Fact::Conflicted { arbiter, .. } = fact else { return None };
             Some(Commit { lane: self.lanes.arbiter(*arbiter), revision: None })
         });
-        commits.last()
+        commits.next_back()
     }
 
     /// Offers and holds, as the committed record has them.
@@ -253,7 +288,7 @@ impl Builder {
     }
 
     fn begin(&mut self, kind: BarKind, lane: usize, what: String, row: usize) {
-        let bar = Bar { kind, lane, from: row, to: None, what: what.clone() };
+        let bar = Bar { kind, lane, from: row, to: None };
         self.open.insert((kind, lane, what), self.diagram.bars.len());
         self.diagram.bars.push(bar);
     }
@@ -265,6 +300,11 @@ impl Builder {
     }
 
     fn finish(mut self, setup: &Setup) -> Diagram {
+        if self.is_full {
+            let row = self.diagram.rows.len().saturating_sub(1);
+            let text = "and so on: the rest is not drawn".to_owned();
+            self.diagram.notes.push(Note { row, text, tone: Tone::Plain });
+        }
         if let Some((row, violation)) = self.broken.take() {
             self.note_no_return(setup, &violation);
             let text = format!("{} is broken: {}", violation.property, violation.why);
@@ -279,7 +319,7 @@ impl Builder {
             return;
         }
         let events: Vec<Event> = self.schedule.iter().map(|(event, _)| event.clone()).collect();
-        if let Some(lost) = no_return(setup, &events, &Limits::default()) {
+        if let Some(lost) = no_return(setup, &events, &LIMITS) {
             let row = self.schedule[lost.step].1;
             let text = format!("no return: {}", lost.evidence);
             self.diagram.notes.push(Note { row, text, tone: Tone::Lost });

@@ -49,11 +49,10 @@ impl Flight {
             let link = step.after.link(who);
             let news = |view: &View| news_of(step.after.process(who), view);
             let wires = &mut self.wires[at];
-            let to = arrives_at.unwrap_or(1);
             let statement = |statement: &Statement| Message {
                 kind: MessageKind::Statement,
                 sent: (host, row),
-                to,
+                to: 1,
                 end: MessageEnd::Open,
                 says: word_for(&statement.standing).to_owned(),
                 is_quiet: false,
@@ -61,9 +60,6 @@ impl Flight {
             let front = arrives_at.is_some();
             wires.statements =
                 pass(&wires.statements, &link.statements, front, row, messages, statement);
-            for message in wires.statements.iter().map(|(_, index)| *index) {
-                messages[message].to = 1;
-            }
             let source = publisher(step, lanes);
             let view = |view: &View| Message {
                 kind: MessageKind::View,
@@ -73,10 +69,8 @@ impl Flight {
                 says: news(view),
                 is_quiet: false,
             };
-            let before = messages.len();
             let front_view = wires.views.front().map(|(_, index)| *index);
             wires.views = pass(&wires.views, &link.views, reads, row, messages, view);
-            let _ = before;
             if reads && let Some(index) = front_view {
                 messages[index].is_quiet = is_quiet;
             }
@@ -90,11 +84,12 @@ impl Flight {
 
 /// The lane at which the oldest statement of a process arrives, and whether it reads a view.
 fn arrivals(step: &Transition<'_>, who: Who, lanes: &Lanes) -> (Option<usize>, bool) {
-    match step.event {
-        Event::Deliver { from, to } if *from == who => (Some(lanes.arbiter(*to)), false),
-        Event::Read(reader) if *reader == who => (None, true),
-        _ => (None, false),
+    if let Event::Deliver { from, to } = step.event
+        && *from == who
+    {
+        return (Some(lanes.arbiter(*to)), false);
     }
+    (None, *step.event == Event::Read(who))
 }
 
 /// The lane of the arbiter that publishes, or answers, in this step.

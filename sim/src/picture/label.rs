@@ -25,6 +25,9 @@ fn words(step: &Transition<'_>, lanes: &Lanes) -> Option<(usize, String, Tone)> 
         let tone = if opens(step) { Tone::Good } else { Tone::Plain };
         return Some((host(*who), text, tone));
     }
+    if let Event::Heal = step.event {
+        return None;
+    }
     if let Some(text) = fault_words(before, step.event) {
         let place = crate::explain::place_of(before, step.event);
         let lane = place.map_or(1, |name| lanes.place(&name));
@@ -48,15 +51,24 @@ fn words(step: &Transition<'_>, lanes: &Lanes) -> Option<(usize, String, Tone)> 
 
 /// What the record decides.
 fn decision(step: &Transition<'_>, lanes: &Lanes) -> Option<(usize, String, Tone)> {
+    let (lane, text, tone) = decided(step, lanes)?;
+    let Event::Gone(who) = step.event else {
+        return text.map(|text| (lane, text, tone));
+    };
+    let gone = format!("{} is gone", step.after.label(*who));
+    Some((lane, text.map_or_else(|| gone.clone(), |text| format!("{gone}: {text}")), tone))
+}
+
+fn decided(step: &Transition<'_>, lanes: &Lanes) -> Option<(usize, Option<String>, Tone)> {
     for fact in step.facts {
         if let Fact::Committed { arbiter, before, after, .. } = fact {
             let (text, tone) = committed(step.after, before, after);
             let lane = lanes.arbiter(*arbiter);
-            return text.map(|text| (lane, text, tone));
+            return Some((lane, text, tone));
         }
         if let Fact::Refused { arbiter, refusal, .. } = fact {
             let text = format!("refused: {}", refusal.name());
-            return Some((lanes.arbiter(*arbiter), text, Tone::Plain));
+            return Some((lanes.arbiter(*arbiter), Some(text), Tone::Plain));
         }
     }
     None
@@ -127,7 +139,7 @@ fn said(step: &Transition<'_>) -> Option<String> {
             said = Some(format!("says {}", word_for(&statement.standing)));
         }
         if let Fact::Lost { what: Lost::Unsaid(_), .. } = fact {
-            said = said.map(|said| format!("{said}, to itself"));
+            said = said.map(|said| format!("{said}, to nobody"));
         }
     }
     said
@@ -163,7 +175,8 @@ fn own_words(step: &Transition<'_>) -> Option<String> {
             StepKind::Wake => Some(format!("wakes{work}")),
             StepKind::Start => Some(format!("starts{work}")),
             StepKind::Stop => Some(format!("stops{work}")),
-            StepKind::StoreDrain => Some("drain declared".to_owned()),
+            StepKind::StoreDrain if is_put_off(step) => Some("drain put off".to_owned()),
+            StepKind::StoreDrain => wrote(step).map(|wrote| format!("drain {wrote}")),
             StepKind::Release => Some(format!("releases slot of{work}")),
             StepKind::Drained => Some("drained".to_owned()),
             StepKind::Return => Some("comes back".to_owned()),
@@ -172,6 +185,10 @@ fn own_words(step: &Transition<'_>) -> Option<String> {
         };
     }
     None
+}
+
+fn is_put_off(step: &Transition<'_>) -> bool {
+    step.facts.iter().any(|fact| matches!(fact, Fact::PutOff { .. }))
 }
 
 fn wrote(step: &Transition<'_>) -> Option<&'static str> {

@@ -15,6 +15,10 @@ const MARGIN: i32 = 20;
 /// From the store's lane to the record's: what the record decides is told between them.
 const RECORD_GAP: i32 = 190;
 const BAR: i32 = 12;
+/// What is still on its way at the end is drawn as far as this.
+const STUB: i32 = 44;
+/// A tall picture names its lanes again after so many pixels.
+const NAMES_AGAIN: i32 = 1_000;
 
 /// A picture before it is written down.
 #[derive(Clone, Debug)]
@@ -30,12 +34,13 @@ pub(super) fn layout(diagram: &Diagram) -> Layout {
     plan.head();
     let top = plan.y;
     plan.lane_names();
-    plan.place_rows();
+    let words = plan.place_rows();
     let bottom = plan.y;
     plan.lanes(top, bottom);
     plan.bars(bottom);
     plan.messages(bottom);
     plan.rows();
+    plan.shapes.extend(words);
     plan.lane_names();
     legend::draw(diagram, &mut plan.shapes, (MARGIN, plan.width - MARGIN), &mut plan.y);
     plan.y += MARGIN;
@@ -57,7 +62,7 @@ struct Plan<'a> {
 impl<'a> Plan<'a> {
     fn new(diagram: &'a Diagram) -> Self {
         let widest = diagram.rows.iter().filter(|row| row.kind != RowKind::Quiet);
-        let widest = widest.map(|row| Text::width_of(&row_text(row), true)).max().unwrap_or(0);
+        let widest = widest.map(|row| Text::width_of(&row_text(row))).max().unwrap_or(0);
         let hosts = diagram.lanes.iter().filter(|lane| lane.kind == LaneKind::Host).count();
         let gap = match hosts {
             0..=3 => 180,
@@ -65,19 +70,32 @@ impl<'a> Plan<'a> {
             7..=10 => 100,
             _ => 70,
         };
+        let names = diagram
+            .lanes
+            .iter()
+            .map(|lane| Text::width_of(&lane.name).max(Text::width_of(&lane.detail)) + MARGIN);
+        let gap = names.max().unwrap_or(0).max(gap);
+        let decided = diagram.rows.iter().filter_map(|row| row.label.as_ref());
+        let decided = decided.filter(|label| diagram.lanes[label.lane].kind != LaneKind::Host);
+        let decided = decided.map(|label| Text::width_of(&label.text) + 2 * MARGIN);
+        let record_gap = decided.max().unwrap_or(0).max(RECORD_GAP);
         let mut x = MARGIN + widest + 60;
         let mut lanes = Vec::new();
         for (index, lane) in diagram.lanes.iter().enumerate() {
             if index > 0 {
                 x += match (lane.kind, diagram.lanes[index - 1].kind) {
-                    (LaneKind::Record, _) => RECORD_GAP,
-                    (LaneKind::Host, LaneKind::Record) => 130,
+                    (LaneKind::Record, _) => record_gap,
+                    (LaneKind::Host, LaneKind::Record) => gap.max(130),
                     (LaneKind::Host | LaneKind::Store, _) => gap,
                 };
             }
             lanes.push(x);
         }
-        let width = (x + 200).max(760);
+        let last = diagram.rows.iter().filter_map(|row| row.label.as_ref()).filter_map(|label| {
+            let is_host = diagram.lanes[label.lane].kind == LaneKind::Host;
+            is_host.then(|| lanes[label.lane] + BAR / 2 + 13 + Text::width_of(&label.text))
+        });
+        let width = last.max().unwrap_or(0).max(x + 60).max(720) + MARGIN;
         Self { diagram, shapes: Vec::new(), width, y: MARGIN, lanes, rows: Vec::new() }
     }
 
@@ -95,6 +113,12 @@ impl<'a> Plan<'a> {
         self.y += LINE + 4;
         let verdict = self.diagram.verdict.clone();
         self.text(MARGIN, self.y, &verdict, class, Anchor::Start);
+        for about in &self.diagram.about {
+            for line in wrap(about, room, Class::About) {
+                self.y += LINE - 2;
+                self.text(MARGIN, self.y, &line, Class::About, Anchor::Start);
+            }
+        }
         self.y += LINE;
     }
 
@@ -108,37 +132,50 @@ impl<'a> Plan<'a> {
         self.y += LINE + 8;
     }
 
-    fn place_rows(&mut self) {
+    /// Gives each row its place, and draws what stands behind the rest. Answers with the words of
+    /// the notes, which stand before it.
+    fn place_rows(&mut self) -> Vec<Shape> {
         let diagram = self.diagram;
+        let mut words = Vec::new();
+        let mut named = self.y;
         for (index, row) in diagram.rows.iter().enumerate() {
+            if self.y - named > NAMES_AGAIN {
+                let shapes = self.shapes.len();
+                self.lane_names();
+                words.extend(self.shapes.drain(shapes..));
+                named = self.y;
+            }
             let height = if row.kind == RowKind::Quiet { QUIET_ROW } else { ROW };
             self.rows.push(self.y + height / 2);
             self.y += height;
             for note in diagram.notes.iter().filter(|note| note.row == index) {
-                self.note(&note.text, note.tone);
+                words.extend(self.note(&note.text, note.tone));
             }
         }
         self.y += 6;
+        words
     }
 
     /// A note stands below its row, across all lanes.
-    fn note(&mut self, text: &str, tone: Tone) {
+    fn note(&mut self, text: &str, tone: Tone) -> Vec<Shape> {
         let (fill, class) = match tone {
-            Tone::Lost => (Class::LostFill, Class::Lost),
-            Tone::Broken | Tone::Fault | Tone::Plain | Tone::Good => {
-                (Class::BrokenFill, Class::Broken)
-            }
+            Tone::Lost => (Class::LostFill, Class::LostNote),
+            Tone::Broken | Tone::Fault => (Class::BrokenFill, Class::BrokenNote),
+            Tone::Plain | Tone::Good => (Class::PlainFill, Class::Label),
         };
         let lines = wrap(text, self.width - 4 * MARGIN, class);
         let lines_height = i32::try_from(lines.len()).expect("a few lines") * LINE;
         self.y += 3;
         let (x, w) = (MARGIN, self.width - 2 * MARGIN);
         self.shapes.push(Shape::Rect { x, y: self.y, w, h: lines_height + 8, class: fill });
-        for line in lines {
+        let mut words = Vec::new();
+        for text in lines {
             self.y += LINE;
-            self.text(2 * MARGIN, self.y - 1, &line, class, Anchor::Start);
+            let (x, y, anchor) = (2 * MARGIN, self.y - 1, Anchor::Start);
+            words.push(Shape::Text(Text { x, y, text, class, anchor }));
         }
         self.y += 12;
+        words
     }
 
     fn lanes(&mut self, top: i32, bottom: i32) {
@@ -193,8 +230,9 @@ impl<'a> Plan<'a> {
                     self.shapes.push(Shape::Line { x1, y1, x2, y2, class });
                     self.shapes.push(Shape::Cross { x: x2, y: y2, class: Class::Cross });
                 }
+                MessageEnd::Open if message.says.is_empty() => {}
                 MessageEnd::Open => {
-                    let (x2, y2) = (x1 + (end - x1) / 3, bottom);
+                    let (x2, y2) = (x1 - side * STUB, (y1 + STUB).min(bottom));
                     self.shapes.push(Shape::Line { x1, y1, x2, y2, class: Class::Open });
                 }
             }
@@ -267,10 +305,6 @@ impl<'a> Plan<'a> {
             LaneKind::Host => (lane + BAR / 2 + 13, y + 4, Anchor::Start),
             LaneKind::Record | LaneKind::Store => (lane - BAR / 2 - 6, y + 1, Anchor::End),
         };
-        let width = Text::width_of(&label.text, false);
-        if anchor == Anchor::Start && x + width > self.width - 6 {
-            return self.text(lane - BAR / 2 - 8, y, &label.text, class, Anchor::End);
-        }
         self.text(x, y, &label.text, class, anchor);
     }
 }

@@ -12,7 +12,7 @@ pub(super) fn draw(diagram: &Diagram, shapes: &mut Vec<Shape>, margins: (i32, i3
     *y += 14;
     let mut x = left;
     for (class, words) in entries(diagram) {
-        let width = SAMPLE + 8 + Text::width_of(words, false) + 22;
+        let width = SAMPLE + 8 + Text::width_of(words) + 22;
         if x + width > right && x > left {
             x = left;
             *y += LINE;
@@ -45,9 +45,15 @@ fn entries(diagram: &Diagram) -> Vec<(Class, &'static str)> {
     add(has(MessageKind::Statement), Class::Statement, "a host's word, sent and heard");
     add(view(false), Class::View, "a view of the record");
     add(view(true), Class::QuietView, "a view with nothing new");
-    add(diagram.messages.iter().any(|message| is_lost(message.end)), Class::Cross, "lost");
+    let mut commits = diagram.rows.iter().filter_map(|row| row.commit.as_ref());
+    let fails = commits.any(|commit| commit.revision.is_none());
+    let is_lost = diagram.messages.iter().any(|message| is_lost(message.end));
+    add(is_lost || fails, Class::Cross, "lost");
     add(
-        diagram.messages.iter().any(|message| message.end == MessageEnd::Open),
+        diagram
+            .messages
+            .iter()
+            .any(|message| message.end == MessageEnd::Open && !message.says.is_empty()),
         Class::Open,
         "still on its way",
     );
@@ -69,16 +75,20 @@ fn entries(diagram: &Diagram) -> Vec<(Class, &'static str)> {
 fn sample(shapes: &mut Vec<Shape>, class: Class, x: i32, y: i32) {
     let (x1, x2) = (x, x + SAMPLE);
     let bar = |w: i32| Shape::Rect { x: x + (SAMPLE - w) / 2, y: y - 8, w, h: 16, class };
-    shapes.push(match class {
-        Class::Statement | Class::View | Class::QuietView | Class::Commit => {
-            Shape::Arrow { x1, y1: y, x2, y2: y, class }
-        }
-        Class::Open => Shape::Line { x1, y1: y, x2, y2: y, class },
-        Class::Cross => Shape::Cross { x: x + SAMPLE / 2, y, class },
-        Class::Bolt => Shape::Bolt { x: x + SAMPLE / 2, y },
-        Class::BrokenFill | Class::LostFill => Shape::Rect { x, y: y - 8, w: SAMPLE, h: 16, class },
-        Class::Drain => bar(3),
-        Class::Slow | Class::Stalled | Class::Dead => bar(4),
-        _ => bar(12),
+    let line = matches!(class, Class::Statement | Class::View | Class::QuietView | Class::Commit);
+    let ground = matches!(class, Class::BrokenFill | Class::LostFill);
+    let thin = matches!(class, Class::Drain | Class::Slow | Class::Stalled | Class::Dead);
+    shapes.push(if line {
+        Shape::Arrow { x1, y1: y, x2, y2: y, class }
+    } else if class == Class::Open {
+        Shape::Line { x1, y1: y, x2, y2: y, class }
+    } else if class == Class::Cross {
+        Shape::Cross { x: x + SAMPLE / 2, y, class }
+    } else if class == Class::Bolt {
+        Shape::Bolt { x: x + SAMPLE / 2, y }
+    } else if ground {
+        Shape::Rect { x, y: y - 8, w: SAMPLE, h: 16, class }
+    } else {
+        bar(if thin { 4 } else { 12 })
     });
 }

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::model::{Diagram, Lane, LaneKind, Message, MessageEnd, RowKind, Tone};
+use super::model::{Diagram, Label, Lane, LaneKind, Message, MessageEnd, RowKind, Tone};
 
 /// The diagram as the text of a `mermaid` block.
 pub(super) fn text(diagram: &Diagram) -> String {
@@ -36,13 +36,15 @@ fn name(lane: &Lane) -> String {
 fn write_row(text: &mut String, diagram: &Diagram, index: usize) {
     let row = &diagram.rows[index];
     let told = diagram.messages.iter().enumerate().filter(|(_, message)| !message.is_quiet);
-    for (number, message) in told {
+    for (number, message) in told.clone() {
         write_message(text, diagram, (number, message), index);
     }
     if row.kind == RowKind::Stale {
         note(text, 0, diagram.lanes.len() - 1, &row.text);
     }
-    if let Some(label) = &row.label {
+    let says_so =
+        |label: &&Label| told.clone().any(|(_, message)| says(diagram, message, index, label));
+    if let Some(label) = row.label.as_ref().filter(|label| !says_so(label)) {
         note(text, label.lane, label.lane, &label.text);
     }
     for stands in diagram.notes.iter().filter(|stands| stands.row == index) {
@@ -63,10 +65,12 @@ fn write_message(
     row: usize,
 ) {
     let (from, sent) = message.sent;
-    let (number, to, says) = (number + 1, message.to, &message.says);
+    let (number, to) = (number + 1, message.to);
+    let says = if message.says.is_empty() { "a view" } else { message.says.as_str() };
     let is_late = !arrives_next(diagram, message);
     let tag = if is_late { format!(" (message {number})") } else { String::new() };
-    if sent == row && is_late && message.end != MessageEnd::Lost(row) {
+    let is_open = message.end == MessageEnd::Open && message.says.is_empty();
+    if sent == row && is_late && !is_open && message.end != MessageEnd::Lost(row) {
         note(text, from, from, &format!("sends {says}{tag}"));
     }
     if message.end == MessageEnd::Arrives(row) {
@@ -77,6 +81,14 @@ fn write_message(
         let says = escape(&format!("{says}{tag}"));
         let _ = writeln!(text, "    {}-x{}: {says}", id(from), id(to));
     }
+}
+
+/// Is all that a label says in the arrow of this message?
+fn says(diagram: &Diagram, message: &Message, row: usize, label: &Label) -> bool {
+    let said = format!("says {}", message.says);
+    let is_sent = message.sent == (label.lane, row) && label.text == said;
+    let arrives = message.end == MessageEnd::Arrives(row) && message.to == label.lane;
+    is_sent && arrives_next(diagram, message) || arrives && label.text == message.says
 }
 
 /// Does nothing that is told come between?

@@ -4,6 +4,8 @@
 #[derive(Clone, Debug, Default)]
 pub(super) struct Diagram {
     pub(super) title: String,
+    /// What the file says of it, and what a wrong protocol leaves out.
+    pub(super) about: Vec<String>,
     /// Under which protocol, and how it ended.
     pub(super) verdict: String,
     pub(super) is_broken: bool,
@@ -120,8 +122,6 @@ pub(super) struct Bar {
     /// From the middle of this row to that of another one; none: to the end.
     pub(super) from: usize,
     pub(super) to: Option<usize>,
-    /// What it is a stretch of: a grant, a build.
-    pub(super) what: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

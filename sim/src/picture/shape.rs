@@ -4,9 +4,11 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Class {
     Title,
+    About,
     Good,
     Broken,
-    Lost,
+    BrokenNote,
+    LostNote,
     Lane,
     Detail,
     Command,
@@ -18,6 +20,7 @@ pub(super) enum Class {
     LaneLine,
     BrokenFill,
     LostFill,
+    PlainFill,
     Statement,
     View,
     QuietView,
@@ -39,9 +42,11 @@ impl Class {
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Title => "title",
+            Self::About => "about",
             Self::Good => "good",
             Self::Broken => "broken",
-            Self::Lost => "lost",
+            Self::BrokenNote => "broken-note",
+            Self::LostNote => "lost-note",
             Self::Lane => "lane",
             Self::Detail => "detail",
             Self::Command => "command",
@@ -53,6 +58,7 @@ impl Class {
             Self::LaneLine => "lane-line",
             Self::BrokenFill => "broken-fill",
             Self::LostFill => "lost-fill",
+            Self::PlainFill => "plain-fill",
             Self::Statement => "statement",
             Self::View => "view",
             Self::QuietView => "quiet",
@@ -74,9 +80,33 @@ impl Class {
     pub(super) const fn letters(self) -> i32 {
         match self {
             Self::Title => 19,
-            Self::Good | Self::Broken | Self::Lost | Self::Lane => 14,
+            Self::Good | Self::Broken | Self::BrokenNote | Self::LostNote | Self::Lane => 14,
             Self::Detail => 11,
-            _ => 13,
+            Self::About
+            | Self::Command
+            | Self::Follows
+            | Self::Stale
+            | Self::Label
+            | Self::GoodLabel
+            | Self::FaultLabel
+            | Self::LaneLine
+            | Self::BrokenFill
+            | Self::LostFill
+            | Self::PlainFill
+            | Self::Statement
+            | Self::View
+            | Self::QuietView
+            | Self::Open
+            | Self::Commit
+            | Self::Cross
+            | Self::Offer
+            | Self::Hold
+            | Self::Build
+            | Self::Drain
+            | Self::Slow
+            | Self::Stalled
+            | Self::Dead
+            | Self::Bolt => 13,
         }
     }
 }
@@ -137,20 +167,8 @@ pub(super) enum Shape {
 
 impl Text {
     /// How wide a text is at most, in pixels: fonts differ, and this is a wide one.
-    pub(super) fn width_of(text: &str, _is_mono: bool) -> i32 {
+    pub(super) fn width_of(text: &str) -> i32 {
         width(text, 13)
-    }
-
-    /// Left, top, right and bottom of the letters.
-    pub(super) fn bounds(&self) -> (i32, i32, i32, i32) {
-        let size = self.class.letters();
-        let wide = width(&self.text, size);
-        let left = match self.anchor {
-            Anchor::Start => self.x,
-            Anchor::Middle => self.x - wide / 2,
-            Anchor::End => self.x - wide,
-        };
-        (left, self.y - size * 8 / 10, left + wide, self.y + size * 2 / 10)
     }
 }
 

@@ -32,8 +32,8 @@ const PALE_PINK: Ink = ink("#ffeff7", "#3a1730");
 
 /// How a class is drawn.
 enum Style {
-    /// Letters, bold or not, monospaced or not.
-    Letters { ink: Ink, bold: bool, mono: bool },
+    /// Letters on a ground, bold or not, monospaced or not.
+    Letters { ink: Ink, on: Ink, bold: bool, mono: bool },
     /// A line of this width, solid or dashed.
     Stroke { ink: Ink, width: &'static str, dashes: &'static str },
     /// A filled shape with its outline.
@@ -42,14 +42,17 @@ enum Style {
 
 impl Style {
     fn of(class: Class) -> Self {
-        let letters = |ink, bold, mono| Self::Letters { ink, bold, mono };
+        let letters = |ink, bold, mono| Self::Letters { ink, on: PAPER, bold, mono };
+        let note = |ink, on| Self::Letters { ink, on, bold: true, mono: false };
         let stroke = |ink, width, dashes| Self::Stroke { ink, width, dashes };
         let fill = |fill, outline, dashes| Self::Fill { fill, outline, dashes };
         match class {
             Class::Title | Class::Lane => letters(TEXT, true, false),
+            Class::About => letters(SOFT, false, false),
             Class::Good => letters(GREEN, true, false),
             Class::Broken => letters(RED, true, false),
-            Class::Lost => letters(PINK, true, false),
+            Class::BrokenNote => note(RED, PALE_RED),
+            Class::LostNote => note(PINK, PALE_PINK),
             Class::Detail => letters(SOFT, false, false),
             Class::Command => letters(TEXT, false, true),
             Class::Follows => letters(SOFT, false, true),
@@ -66,6 +69,7 @@ impl Style {
             Class::Cross => stroke(RED, "2.4", ""),
             Class::BrokenFill => fill(PALE_RED, RED, ""),
             Class::LostFill => fill(PALE_PINK, PINK, "6 3"),
+            Class::PlainFill => fill(PAPER, RULE, ""),
             Class::Offer => fill(PAPER, AMBER, "3 2"),
             Class::Hold => fill(AMBER, AMBER, ""),
             Class::Build => fill(GREEN, GREEN, ""),
@@ -81,10 +85,10 @@ impl Style {
         let name = class.name();
         let of = |ink: &Ink| if is_dark { ink.dark } else { ink.light };
         match self {
-            Self::Letters { ink, bold, mono } => {
+            Self::Letters { ink, on, bold, mono } => {
                 let (weight, size) = (if *bold { 600 } else { 400 }, class.letters());
                 let family = if *mono { MONO } else { SANS };
-                let (fill, halo) = (of(ink), of(&PAPER));
+                let (fill, halo) = (of(ink), of(on));
                 if is_dark {
                     return format!(".{name}{{fill:{fill};stroke:{halo}}}");
                 }
@@ -123,9 +127,11 @@ const MONO: &str = "ui-monospace,SFMono-Regular,Menlo,Consolas,monospace";
 
 const CLASSES: &[Class] = &[
     Class::Title,
+    Class::About,
     Class::Good,
     Class::Broken,
-    Class::Lost,
+    Class::BrokenNote,
+    Class::LostNote,
     Class::Lane,
     Class::Detail,
     Class::Command,
@@ -143,6 +149,7 @@ const CLASSES: &[Class] = &[
     Class::Cross,
     Class::BrokenFill,
     Class::LostFill,
+    Class::PlainFill,
     Class::Offer,
     Class::Hold,
     Class::Build,

@@ -8,10 +8,12 @@ use clap::builder::{PossibleValuesParser, RangedI64ValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use handover_sim::choose::FaultKind;
-use handover_sim::explore::Bounds;
+use handover_sim::explore::{Bounds, ROWS};
 use handover_sim::scenario::CURRENT;
 use handover_sim::swarm::Strategy;
 use handover_sim::variants::PROTOCOLS;
+
+use super::swarm::Swarm;
 
 /// Where `check` looks if it is not told.
 pub(super) const DEFAULT_PATH: &str = "scenarios";
@@ -86,6 +88,9 @@ pub(super) enum Command {
     /// Explore every interleaving of a small rollout
     #[command(after_help = EXIT_CODES)]
     Explore(Explore),
+    /// Run many seeds over a large rollout, and explain what they break
+    #[command(after_help = EXIT_CODES)]
+    Swarm(Swarm),
     /// Hunt each wrong protocol by each strategy: how long it takes to find what it breaks
     #[command(after_help = EXIT_CODES)]
     Variants(Variants),
@@ -198,6 +203,9 @@ pub(super) struct Explore {
     /// Other local builds that may be submitted to the first host
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = range(0, 8))]
     pub(super) builds: u8,
+    /// Let the other hosts have as many of both
+    #[arg(long)]
+    pub(super) builds_everywhere: bool,
     /// Let messages arrive in any order and again, also where the other side refuses them by their
     /// number; `NoLivelock` is not decided then
     #[arg(long)]
@@ -205,9 +213,27 @@ pub(super) struct Explore {
     /// Give up after so many states
     #[arg(long, value_name = "N")]
     pub(super) max_states: Option<usize>,
+    /// Give up when the search holds so many bytes: `512M`, `8G`
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub(super) max_memory: Option<usize>,
+    /// Decide safety alone, which takes half of the memory
+    #[arg(long)]
+    pub(super) safety_only: bool,
+    /// Explore the configurations that come with the program, or those of them that are named, and
+    /// print a table
+    #[arg(
+        long, value_name = "ROW", num_args = 0.., value_parser = rows(), hide_possible_values = true,
+        conflicts_with_all = ["hosts", "versions", "chunks", "faults", "late", "protocol",
+            "deployments", "builds", "builds_everywhere", "any_order", "out"],
+    )]
+    pub(super) table: Option<Vec<String>>,
+    /// Explore instead the executor alone: the 120 orders in which a deployment may release what it
+    /// holds, and the steps that may be taken apart
+    #[arg(long, exclusive = true)]
+    pub(super) release_orders: bool,
     /// Threads; what is found does not depend on their number [default: one a core]
     #[arg(long, value_name = "N")]
-    pub(super) jobs: Option<usize>,
+    pub(super) jobs: Option<NonZero<usize>>,
     /// Print one JSON object instead of the table
     #[arg(long)]
     pub(super) json: bool,
@@ -260,6 +286,22 @@ fn range(least: i64, most: i64) -> RangedI64ValueParser<u8> {
     RangedI64ValueParser::new().range(least..=most)
 }
 
+fn rows() -> PossibleValuesParser {
+    PossibleValuesParser::new(ROWS.iter().map(|row| row.name))
+}
+
+/// `512M`
+fn size(text: &str) -> Result<usize, String> {
+    let (number, unit) = match text.char_indices().last() {
+        Some((at, 'K' | 'k')) => (&text[..at], 1 << 10),
+        Some((at, 'M' | 'm')) => (&text[..at], 1 << 20),
+        Some((at, 'G' | 'g')) => (&text[..at], 1 << 30),
+        Some(_) | None => (text, 1),
+    };
+    let size = number.parse::<usize>().ok().and_then(|number| number.checked_mul(unit));
+    size.ok_or_else(|| "write a number of bytes, or one with K, M or G, as in 512M".to_owned())
+}
+
 /// `crash=1`
 fn fault(text: &str) -> Result<(FaultKind, u8), String> {
     let kinds = || Bounds::kinds().map(FaultKind::word).collect::<Vec<_>>().join(", ");
@@ -272,7 +314,7 @@ fn fault(text: &str) -> Result<(FaultKind, u8), String> {
     refused.map_or(Ok((kind, times)), |refused| Err(format!("{refused}; there are {}", kinds())))
 }
 
-fn protocols() -> PossibleValuesParser {
+pub(super) fn protocols() -> PossibleValuesParser {
     PossibleValuesParser::new(PROTOCOLS.iter().map(|protocol| protocol.name()))
 }
 
@@ -291,6 +333,7 @@ mod tests {
             Command::Check(check) => check,
             other @ (Command::Replay(_)
             | Command::Explore(_)
+            | Command::Swarm(_)
             | Command::Variants(_)
             | Command::Vocabulary(_)) => panic!("{other:?}"),
         }

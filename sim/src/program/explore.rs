@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use handover_sim::check::Property;
 use handover_sim::explore::{
@@ -15,7 +16,7 @@ use handover_sim::variants;
 
 use super::cli::Explore;
 use super::files::write;
-use super::{complain, json, print, progress, replay_command};
+use super::{complain, interrupt, json, print, progress, replay_command};
 
 /// What an exploration has come to.
 #[derive(Debug)]
@@ -27,19 +28,40 @@ pub(super) struct Explored {
 }
 
 pub(super) fn explore(asked: &Explore) -> Judgement {
+    interrupt::listen();
     let bounds = bounds(asked);
-    let line = progress::line();
-    let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
-    let found = explore::explore(&bounds, asked.jobs.unwrap_or_else(cores), |progress| {
-        line.set_message(message(progress));
-        line.tick();
-        ControlFlow::Continue(())
-    });
-    line.finish_and_clear();
+    let found = search(&bounds, asked, "");
     let mut explored = Explored { bounds, found, paths: BTreeMap::new() };
     let saved = explored.save(asked.out.as_ref());
     let text = if asked.json { json::explore(&explored) } else { explored.table() };
     explored.judgement().max(saved).max(print(&text))
+}
+
+/// More states than this between two lines would look like a hang.
+const LINE_STATES: usize = 1_000_000;
+
+/// Searches until all is seen, a bound is reached or the user has enough; it tells how far it is.
+pub(super) fn search(bounds: &Bounds, asked: &Explore, label: &str) -> Exploration {
+    let line = progress::line();
+    let cores = std::thread::available_parallelism();
+    let jobs = asked.jobs.or(cores.ok()).map_or(1, NonZero::get);
+    let mut told = LINE_STATES;
+    let found = explore::explore(bounds, jobs, |progress| {
+        let text = message(progress, line.elapsed());
+        if line.is_hidden() && progress.states >= told {
+            complain(&format!("{label}{text}"));
+            told = progress.states + LINE_STATES;
+        }
+        line.set_message(format!("{label}{text}"));
+        line.tick();
+        let full = asked.max_memory.is_some_and(|most| progress.memory > most);
+        if full || interrupt::is_interrupted() {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    });
+    line.finish_and_clear();
+    found
 }
 
 fn bounds(asked: &Explore) -> Bounds {
@@ -50,6 +72,8 @@ fn bounds(asked: &Explore) -> Bounds {
         chunks: asked.chunks,
         late: usize::from(asked.late),
         local_builds: (asked.deployments, asked.builds),
+        builds_everywhere: asked.builds_everywhere,
+        liveness: !asked.safety_only,
         states_max: asked.max_states.unwrap_or(usize::MAX),
         ..Bounds::new(&hosts).under(protocol)
     };
@@ -60,9 +84,14 @@ fn bounds(asked: &Explore) -> Bounds {
     })
 }
 
-fn message(progress: &Progress) -> String {
-    let Progress { states, transitions, frontier, depth, memory: _ } = progress;
-    format!("{states} states  {transitions} transitions  frontier {frontier}  depth {depth}")
+fn message(progress: &Progress, elapsed: Duration) -> String {
+    let Progress { states, transitions, frontier, depth, memory } = progress;
+    let rate = *states as f64 / elapsed.as_secs_f64().max(0.001);
+    let memory = memory >> 20;
+    format!(
+        "{states} states  {rate:.0} states/s  {transitions} transitions  frontier {frontier}  \
+         depth {depth}  {memory} MiB"
+    )
 }
 
 impl Explored {
@@ -73,12 +102,23 @@ impl Explored {
         match named {
             Some(property) if is_broken(property) => Judgement::AsExpected,
             None if !self.found.broken().is_empty() => Judgement::NotAsExpected,
-            None if self.found.holds() => Judgement::AsExpected,
+            None if self.holds_what_was_asked() => Judgement::AsExpected,
             Some(property) if matches!(self.found.verdict(property), Verdict::Holds) => {
                 Judgement::NotAsExpected
             }
             Some(_) | None => Judgement::Unknown,
         }
+    }
+
+    /// Where only safety was to be decided, what is unknown of the rest is no matter.
+    fn holds_what_was_asked(&self) -> bool {
+        let liveness = [Property::NoWedge, Property::NoLivelock];
+        let asked = self
+            .found
+            .verdicts
+            .iter()
+            .filter(|(property, _)| self.bounds.liveness || !liveness.contains(property));
+        asked.map(|(_, verdict)| verdict).all(|verdict| matches!(verdict, Verdict::Holds))
     }
 
     /// Writes the counterexamples: each to its own file, or the shortest to the one that is named.
@@ -125,7 +165,7 @@ impl Explored {
         if coverage.frontier > 0 {
             let _ = writeln!(
                 text,
-                "the bound was reached: {} states were not explored further",
+                "the search ended early: {} states were reached and not explored further",
                 coverage.frontier
             );
         }

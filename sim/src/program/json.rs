@@ -109,6 +109,9 @@ struct EntryJson {
 
 #[derive(Serialize)]
 struct ExploreJson {
+    /// Its name, where it comes with the program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row: Option<&'static str>,
     /// The exit code that the verdicts call for.
     exit: u8,
     protocol: &'static str,
@@ -229,6 +232,19 @@ pub(super) fn replay(path: &Path, judged: &Judged) -> String {
 
 /// One object over several lines.
 pub(super) fn explore(explored: &Explored) -> String {
+    let text = serde_json::to_string_pretty(&explore_json(None, explored));
+    format!("{}\n", text.expect("text, numbers and lists are JSON"))
+}
+
+/// One array of such objects, each with the name of its row.
+pub(super) fn explore_rows(rows: &[(&'static str, Explored)]) -> String {
+    let rows: Vec<_> =
+        rows.iter().map(|(name, explored)| explore_json(Some(name), explored)).collect();
+    let text = serde_json::to_string_pretty(&rows).expect("text, numbers and lists are JSON");
+    format!("{text}\n")
+}
+
+fn explore_json(row: Option<&'static str>, explored: &Explored) -> ExploreJson {
     let verdicts = explored.found.verdicts.iter().map(|(property, verdict)| {
         let broken = verdict.broken();
         VerdictJson {
@@ -240,7 +256,8 @@ pub(super) fn explore(explored: &Explored) -> String {
         }
     });
     let coverage = &explored.found.coverage;
-    let explore = ExploreJson {
+    ExploreJson {
+        row,
         exit: exit_code(explored.judgement()),
         protocol: explored.bounds.protocol.name(),
         bounds: explored.bounds.to_string(),
@@ -251,9 +268,7 @@ pub(super) fn explore(explored: &Explored) -> String {
         converged: coverage.converged,
         collision_chance: coverage.collision_chance,
         verdicts: verdicts.collect(),
-    };
-    let text = serde_json::to_string_pretty(&explore).expect("text, numbers and lists are JSON");
-    format!("{text}\n")
+    }
 }
 
 /// One object over several lines.

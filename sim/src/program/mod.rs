@@ -7,11 +7,15 @@ mod check;
 mod cli;
 mod counts;
 mod explore;
+mod explore_release;
+mod explore_rows;
 mod files;
+mod interrupt;
 mod json;
 mod junit;
 mod progress;
 mod replay;
+mod swarm;
 mod table;
 mod variants;
 mod vocabulary;
@@ -35,7 +39,10 @@ pub(crate) fn main() -> ExitCode {
     let judgement = match command {
         Command::Check(check) => check::check(&check).unwrap_or_else(|refused| refused),
         Command::Replay(replay) => replay::replay(&replay).unwrap_or_else(|refused| refused),
-        Command::Explore(explore) => explore::explore(&explore),
+        Command::Explore(asked) if asked.release_orders => explore_release::explore(),
+        Command::Explore(asked) if asked.table.is_some() => explore_rows::explore(&asked),
+        Command::Explore(asked) => explore::explore(&asked),
+        Command::Swarm(asked) => swarm::swarm(&asked).unwrap_or_else(|refused| refused),
         Command::Variants(asked) => variants::variants(&asked),
         Command::Vocabulary(vocabulary) => vocabulary::vocabulary(&vocabulary),
     };

@@ -13,7 +13,7 @@ use handover_sim::swarm::Strategy;
 use handover_sim::variants::{Hunt, PROTOCOLS, Protocol, by_name, first_broken, hunt, smallest};
 
 use super::cli::Variants;
-use super::{complain, json, print, progress};
+use super::{complain, interrupt, json, print, progress};
 
 /// Schedules of a cell of the table, over all its seeds.
 const SCHEDULES_MAX: u64 = 2_000;
@@ -36,7 +36,8 @@ pub(super) enum Shortest {
     None(&'static str),
 }
 
-/// Hunts each wrong protocol by each strategy, and prints a row as soon as it is known.
+/// Hunts each wrong protocol by each strategy, and prints a row as soon as it is known. After a
+/// Ctrl-C the rows that are not complete are left out.
 pub(super) fn variants(asked: &Variants) -> Judgement {
     let protocols = asked.protocols();
     let strategies = asked.strategies();
@@ -45,6 +46,7 @@ pub(super) fn variants(asked: &Variants) -> Judgement {
     if !asked.json && print(&head(asked, share)) != Judgement::AsExpected {
         return Judgement::Unreadable;
     }
+    interrupt::listen();
     let line = progress::line();
     let taken = AtomicUsize::new(0);
     let jobs = asked.jobs.or_else(|| std::thread::available_parallelism().ok());
@@ -57,7 +59,8 @@ pub(super) fn variants(asked: &Variants) -> Judgement {
             scope.spawn(move || {
                 while let Some(protocol) = protocols.get(taken.fetch_add(1, Ordering::Relaxed)) {
                     let row = Row::of(*protocol, strategies, asked.seeds.clone(), share);
-                    if send.send(row).is_err() {
+                    let told = row.is_some_and(|row| send.send(row).is_ok());
+                    if !told {
                         break;
                     }
                 }
@@ -82,8 +85,8 @@ pub(super) fn variants(asked: &Variants) -> Judgement {
         }
     });
     line.finish_and_clear();
-    let judgements = rows.iter().map(Row::judgement);
-    let judgement = judgements.max().unwrap_or(Judgement::AsExpected);
+    let all = if rows.len() < protocols.len() { Judgement::Unknown } else { Judgement::AsExpected };
+    let judgement = rows.iter().map(Row::judgement).fold(all, Judgement::max);
     for row in rows.iter().filter(|row| row.judgement() != Judgement::AsExpected) {
         complain(&format!("not as it should be: {}", row.wrong()));
     }
@@ -109,13 +112,16 @@ impl Row {
         strategies: &[Strategy],
         seeds: Range<u64>,
         share: u64,
-    ) -> Self {
+    ) -> Option<Self> {
         let cell = |strategy: &Strategy| {
-            let hunts = seeds.clone().map(|seed| hunt(seed, share, *strategy, protocol));
-            (*strategy, hunts.collect())
+            let hunts = seeds.clone().map(|seed| {
+                let goes_on = !interrupt::is_interrupted();
+                goes_on.then(|| hunt(seed, share, *strategy, protocol))
+            });
+            Some((*strategy, hunts.collect::<Option<Vec<Hunt>>>()?))
         };
-        let cells = strategies.iter().map(cell).collect();
-        Self { protocol, shortest: Shortest::of(protocol), cells }
+        let cells = strategies.iter().map(cell).collect::<Option<_>>()?;
+        Some(Self { protocol, shortest: Shortest::of(protocol)?, cells })
     }
 
     /// The right one and those that other rules make up for break nothing; of the others the
@@ -168,15 +174,24 @@ impl Row {
 }
 
 impl Shortest {
-    fn of(protocol: &'static dyn Protocol) -> Self {
+    /// None where it was interrupted.
+    fn of(protocol: &'static dyn Protocol) -> Option<Self> {
         let bounds = match smallest(protocol) {
             Ok(bounds) => bounds,
-            Err(why) => return Self::None(why),
+            Err(why) => return Some(Self::None(why)),
         };
-        let found = explore(&bounds, 1, |_| ControlFlow::Continue(()));
-        first_broken(&found).map_or(Self::None("nothing was found within its bounds"), |first| {
-            Self::Found(first.violation.property, first.steps)
-        })
+        let found = explore(&bounds, 1, |_| {
+            if interrupt::is_interrupted() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
+        let nothing = Self::None("nothing was found within its bounds");
+        let first = first_broken(&found);
+        let shown =
+            first.map_or(nothing, |first| Self::Found(first.violation.property, first.steps));
+        (!interrupt::is_interrupted()).then_some(shown)
     }
 }
 

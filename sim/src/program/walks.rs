@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use handover_sim::check::{Property, Violation};
-use handover_sim::choose::{self, Outcome, WalkSettings};
+use handover_sim::choose::{self, Outcome, WalkReport, WalkSettings};
 use handover_sim::digest::Digest;
-use handover_sim::scenario::CURRENT;
+use handover_sim::explain::{Failure, Limits, explain};
+use handover_sim::scenario::{CURRENT, Scenario};
 use handover_sim::suite::Judgement;
 use handover_sim::variants::Current;
 
@@ -27,7 +28,7 @@ pub(super) struct FailedWalk {
     pub(super) violation: Violation,
     pub(super) steps: usize,
     pub(super) digest: Digest,
-    /// The walk as a scenario file.
+    /// The smallest scenario that breaks the same, or the whole walk.
     pub(super) scenario: String,
     /// Where it was written; none where that was not possible.
     pub(super) path: Option<PathBuf>,
@@ -42,18 +43,26 @@ pub(super) fn walk(count: u64, mut seen: impl FnMut()) -> Walks {
         walks.steps += report.steps;
         walks.digests.push(report.digest);
         if let Outcome::Broken(violation) = &report.outcome {
+            let scenario = explained(&report);
             walks.failed.push(FailedWalk {
                 seed,
                 violation: violation.clone(),
                 steps: report.steps,
                 digest: report.digest,
-                scenario: report.scenario().to_string(),
+                scenario: scenario.to_string(),
                 path: None,
             });
         }
         seen();
     }
     walks
+}
+
+/// The smallest scenario that was seen to break the same property; else the whole walk.
+fn explained(report: &WalkReport) -> Scenario {
+    let explanation = Failure::of(report).map(|failure| explain(&failure, &Limits::default()));
+    let verified = explanation.filter(|explanation| explanation.is_verified);
+    verified.map_or_else(|| report.scenario(), |explanation| explanation.scenario)
 }
 
 impl Walks {

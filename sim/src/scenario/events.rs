@@ -435,6 +435,15 @@ impl World {
     /// The event's stable, readable name: the scenario command that makes it happen here.
     #[must_use]
     pub fn name_of(&self, event: &Event) -> String {
-        command_of(self, event).to_string()
+        let mut name = String::new();
+        self.push_name(event, &mut name);
+        name
+    }
+
+    /// Appends the event's name to a text.
+    pub fn push_name(&self, event: &Event, to: &mut String) {
+        if !self.push_common_name(event, to) {
+            to.push_str(&command_of(self, event).to_string());
+        }
     }
 }

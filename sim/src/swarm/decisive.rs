@@ -2,7 +2,7 @@
 //!
 //! Of a safety property it is the step that breaks it. Of a liveness property it is a step before
 //! which the world, healed, still comes calmly to its end, and after which it does not any more; it
-//! is found by halving.
+//! is found by going back from the end, and by halving.
 
 use crate::check::{Property, Violation};
 use crate::choose::{Kind, WalkReport};
@@ -38,12 +38,26 @@ pub(super) fn decisive(report: &WalkReport, violation: &Violation) -> (usize, St
     (index, words.unwrap_or_default())
 }
 
-/// The step at which convergence was lost.
+/// The step at which convergence was lost for good: it may be lost and won again, so the end is
+/// looked at first, and then further and further back.
 fn lost_at(report: &WalkReport) -> usize {
     let events = &report.schedule[..report.faults_end.min(report.schedule.len())];
+    let after = |steps: usize| {
+        let mut world = World::new(report.setup.clone());
+        apply(&mut world, &events[..steps]);
+        world
+    };
     // Before `from` it converges, after `to` it does not: between them is a step that decides.
-    let (mut from, mut to) = (0, events.len());
-    let mut world = World::new(report.setup.clone());
+    let (mut from, mut to, mut stride) = (0, events.len(), 1);
+    while to > 0 {
+        let earlier = to.saturating_sub(stride);
+        if converges(after(earlier)) {
+            from = earlier;
+            break;
+        }
+        (to, stride) = (earlier, stride * 2);
+    }
+    let mut world = after(from);
     while to - from > 1 {
         let middle = from.midpoint(to);
         let mut further = world.clone();

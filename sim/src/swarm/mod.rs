@@ -7,23 +7,25 @@
 
 mod decisive;
 mod novelty;
+mod retell;
 mod run;
 mod shard;
 mod sketch;
 mod tally;
 
 pub use novelty::Novelty;
+pub use retell::Retold;
 pub use run::{Ran, Swarm};
 pub use shard::Shard;
 pub use sketch::Sketch;
 pub use tally::{Cause, Group, Tally};
 
 pub use crate::choose::WalkSettings as Settings;
-pub use crate::choose::{PctBound, Strategy};
+pub use crate::choose::{PctBound, Plan, Strategy};
 use crate::choose::{WalkReport, walk_by};
 use crate::variants::Protocol;
 
-/// Runs one seed.
+/// Runs one seed. Where many are run, a [`Plan`] that is made once spares each its preparation.
 #[must_use]
 pub fn run_seed(
     seed: u64,
@@ -31,5 +33,5 @@ pub fn run_seed(
     strategy: Strategy,
     protocol: &'static dyn Protocol,
 ) -> WalkReport {
-    walk_by(seed, settings, strategy, protocol)
+    walk_by(seed, &Plan::new(settings, strategy, protocol))
 }

@@ -2,7 +2,7 @@
 //! new.
 //!
 //! A departure is a step that calm would not take next. It is told apart by what it is, what its
-//! host is in, what the record has for that host, and what calm would have done instead.
+//! host is in, and what the record has for that host.
 //!
 //! Good (Biometrika 1953): of n schedules, those that showed what no other has shown are, by their
 //! share, an unbiased estimate of the chance that a schedule shows what the n - 1 others have not.
@@ -71,9 +71,10 @@ impl Novelty {
     }
 }
 
-/// The departure that a step is, in words; none if it is what calm does next.
+/// The departure that a step is, in words; none if it is what calm does next, or a wish or a fault
+/// that comes when calm has nothing left to do.
 pub(super) fn departure(step: &Transition<'_>, calm: Option<&Event>) -> Option<String> {
-    if calm.is_some_and(|calm| is_same(step.event, calm)) {
+    if calm.is_none_or(|calm| is_same(step.event, calm)) {
         return None;
     }
     let kind = Kind::of(step.event);
@@ -81,11 +82,6 @@ pub(super) fn departure(step: &Transition<'_>, calm: Option<&Event>) -> Option<S
     if let Some(who) = kind.who {
         let process = step.before.process(who);
         words.push_str(&format!(" ({}{})", phase(process), hold(step.before, process)));
-    }
-    if let Some(calm) = calm {
-        let instead = Kind::of(calm);
-        let same = if instead.who == kind.who { " of it" } else { "" };
-        words.push_str(&format!(" before {instead}{same}"));
     }
     Some(words)
 }

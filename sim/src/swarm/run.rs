@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::shard::Shard;
 use super::tally::Tally;
-use super::{Settings, Strategy};
+use super::{Plan, Settings, Strategy};
 use crate::variants::Protocol;
 
 /// What is run.
@@ -31,6 +31,8 @@ pub struct Ran {
     pub tally: Tally,
     /// All seeds of the share were run.
     pub is_complete: bool,
+    /// What the strategy made of the seeds.
+    pub plan: Plan,
 }
 
 impl Swarm {
@@ -41,6 +43,7 @@ impl Swarm {
     pub fn run(&self, jobs: usize, goes_on: impl Fn(u64, u64) -> bool + Sync) -> Ran {
         let (next, broken) = (AtomicU64::new(0), AtomicU64::new(0));
         let stopped = AtomicBool::new(false);
+        let plan = Plan::new(&self.settings, self.strategy, self.protocol);
         let all = Mutex::new(Tally::default());
         let work = || {
             let mut tally = Tally::default();
@@ -53,7 +56,7 @@ impl Swarm {
                 let Some(seed) = self.shard.seed(&self.seeds, number) else {
                     break;
                 };
-                let one = Tally::of_seed(seed, &self.settings, self.strategy, self.protocol);
+                let one = Tally::of_seed(seed, &plan);
                 broken.fetch_add(one.broken, Ordering::Relaxed);
                 tally.merge(one);
             }
@@ -68,6 +71,6 @@ impl Swarm {
         });
         let tally = all.into_inner().expect("no thread panics while it holds the lock");
         let is_complete = tally.schedules == self.shard.len(&self.seeds);
-        Ran { tally, is_complete }
+        Ran { tally, is_complete, plan }
     }
 }

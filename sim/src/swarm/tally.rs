@@ -7,11 +7,8 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 use super::decisive::decisive;
 use super::novelty::{Novelty, departure};
 use super::sketch::Sketch;
-use super::{Settings, Strategy};
 use crate::check::{Property, Transition, Violation};
-use crate::choose::{Outcome, PctBound, WalkReport, walk_seen};
-use crate::digest::Digest;
-use crate::variants::Protocol;
+use crate::choose::{Outcome, PctBound, Plan, WalkReport, walk_seen};
 use crate::world::{Part, World};
 
 /// What tells failures apart: the property that is broken, and the kind of event that decides it.
@@ -34,8 +31,8 @@ pub struct Group {
     pub violation: Violation,
     /// Its steps.
     pub steps: u64,
-    /// Its digest.
-    pub digest: Digest,
+    /// Its digest, 32 hex digits.
+    pub digest: String,
 }
 
 impl Group {
@@ -63,6 +60,8 @@ pub struct Tally {
     pub states: Sketch,
     /// What they have shown that calm does not.
     pub departures: Novelty,
+    /// Schedules that were among those that come first, all with few departures from calm.
+    pub enumerated: u64,
     /// Of the schedules of PCT, the one whose bound is the weakest.
     pub pct: Option<PctBound>,
     /// The sum of the hashes of each seed with its digest: the order does not matter to it.
@@ -80,6 +79,7 @@ impl Tally {
         self.depth = self.depth.max(other.depth);
         self.states.merge(&other.states);
         self.departures.merge(other.departures);
+        self.enumerated += other.enumerated;
         self.pct = weakest(self.pct, other.pct);
         self.digest = self.digest.wrapping_add(other.digest);
         for (cause, group) in other.failures {
@@ -109,17 +109,12 @@ impl Tally {
 
     /// Runs one seed.
     #[must_use]
-    pub fn of_seed(
-        seed: u64,
-        settings: &Settings,
-        strategy: Strategy,
-        protocol: &'static dyn Protocol,
-    ) -> Self {
+    pub fn of_seed(seed: u64, plan: &Plan) -> Self {
         let mut footprint = Footprint::default();
         let mut departures = BTreeSet::new();
-        let report = walk_seen(seed, settings, strategy, protocol, |step, calm| {
+        let report = walk_seen(seed, plan, |step, calm| {
             footprint.step(step);
-            departures.extend(departure(step, calm));
+            departures.extend(departure(step, calm.first()));
         });
         let mut tally = Self {
             schedules: 1,
@@ -128,6 +123,7 @@ impl Tally {
             states: footprint.states,
             departures: Novelty::of(seed, departures),
             pct: report.pct,
+            enumerated: u64::from(plan.is_enumerated(seed)),
             digest: xxh3_128(format!("{seed} {}", report.digest).as_bytes()),
             ..Self::default()
         };
@@ -147,7 +143,7 @@ impl Tally {
             seed: report.seed,
             violation: violation.clone(),
             steps: report.steps as u64,
-            digest: report.digest,
+            digest: report.digest.to_string(),
         };
         self.failures.insert(cause, group);
     }

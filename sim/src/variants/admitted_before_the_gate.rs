@@ -1,11 +1,13 @@
 //! `admitted-before-the-gate`: a build is recorded as admitted before it reads the gate.
 //!
-//! It finds the gate closed and goes back into the queue with an attempt that it never had; a crash
-//! queues a build again that never began. It leaves out Ex4: a parked build stays pending and keeps
+//! It finds the gate closed and goes back into the queue, in the book with an attempt that it never
+//! had. It leaves out Ex4: a parked build stays pending and keeps
 //! its attempts. Breaks `QueueKept`.
 
+use std::sync::Arc;
+
 use handover_core::executor::Stage;
-use handover_core::{BuildState, Executor, ExecutorEffect, Waiter, Work};
+use handover_core::{Executor, ExecutorEffect, Waiter, Work};
 
 use super::{Property, Protocol};
 use crate::world::Process;
@@ -39,10 +41,9 @@ impl Protocol for AdmittedBeforeTheGate {
             return;
         }
         task.entry.attempts += 1;
-        let admitted = handover_core::Entry { state: BuildState::Admitted, ..task.entry.clone() };
-        let write = ExecutorEffect::StoreEntry { work, entry: Some(admitted) };
+        let write = ExecutorEffect::StoreEntry { work, entry: Some(task.entry.clone()) };
         parts.ledger.write(&write);
-        process.ledger.write(&write);
+        Arc::make_mut(&mut process.ledger).write(&write);
         process.host = process.host.clone().with_executor(Executor::from_parts(parts));
     }
 }

@@ -57,6 +57,7 @@ mod workspace_before_admission;
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use handover_core::{
     Change, Effect, ExecutorEffect, GrantId, Host, HostId, Input, Ledger, Phase, Record, Refusal,
@@ -100,6 +101,11 @@ pub trait Protocol: fmt::Debug + Sync {
     /// A view on its way into a host.
     fn hear(&self, view: &View, _process: &Process) -> View {
         view.clone()
+    }
+
+    /// The same of a view that others have too; who bends none hears the very one.
+    fn hear_shared(&self, view: &Arc<View>, process: &Process) -> Arc<View> {
+        Arc::new(self.hear(view, process))
     }
 
     /// A statement as an arbiter takes it, which knows this record.
@@ -203,6 +209,10 @@ pub struct Current;
 impl Protocol for Current {
     fn name(&self) -> &'static str {
         "current"
+    }
+
+    fn hear_shared(&self, view: &Arc<View>, _process: &Process) -> Arc<View> {
+        Arc::clone(view)
     }
 
     fn summary(&self) -> &'static str {

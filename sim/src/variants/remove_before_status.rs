@@ -3,6 +3,8 @@
 //! Whoever waits for drained is told that all is done, and the process ends with the outcome of a
 //! build that nobody ever learns. It leaves out Ex3: status before remove. Breaks `TruthfulIdle`.
 
+use std::sync::Arc;
+
 use handover_core::executor::Stage;
 use handover_core::{Executor, ExecutorEffect, Phase};
 
@@ -51,7 +53,7 @@ impl Protocol for RemoveBeforeStatus {
             return;
         };
         let write = process.put_off.remove(at);
-        process.ledger.write(&write);
+        Arc::make_mut(&mut process.ledger).write(&write);
         let mut parts = process.host.executor().clone().into_parts();
         parts.ledger.write(&write);
         process.host = process.host.clone().with_executor(Executor::from_parts(parts));

@@ -3,6 +3,8 @@
 //! A crash in between leaves a success that nobody repeats and nobody can serve. It leaves out Ex3:
 //! artifacts before status. Breaks `RecoveryExact`.
 
+use std::sync::Arc;
+
 use handover_core::executor::Stage;
 use handover_core::{Executor, ExecutorEffect, Phase};
 
@@ -47,7 +49,7 @@ impl Protocol for StatusBeforeArtifacts {
         let late = ExecutorEffect::StoreArtifacts { work: work.clone() };
         if let Some(at) = process.put_off.iter().position(|order| *order == late) {
             process.put_off.remove(at);
-            process.artifacts.insert(work.clone());
+            Arc::make_mut(&mut process.artifacts).insert(work.clone());
         }
     }
 }

@@ -4,6 +4,8 @@
 //! admission is written in the step that counts the build, and what is parked prepares nothing.
 //! Breaks `QueueKept`.
 
+use std::sync::Arc;
+
 use handover_core::{ExecutorEffect, Waiter, Work};
 
 use super::{Property, Protocol};
@@ -27,7 +29,7 @@ impl Protocol for WorkspaceBeforeAdmission {
 
     fn performed(&self, process: &mut Process, order: &ExecutorEffect) {
         if let ExecutorEffect::Wake(Waiter::Build(build)) = order {
-            process.workspaces.insert(Work::Local(build.clone()));
+            Arc::make_mut(&mut process.workspaces).insert(Work::Local(build.clone()));
         }
     }
 }

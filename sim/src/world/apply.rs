@@ -35,7 +35,7 @@ impl World {
             Event::Read(who) => self.read(*who, facts),
             Event::Repeat(wire) => self.repeat(*wire, facts),
             Event::Plan { who, chunks } => {
-                let plan = chunks.clone().unwrap_or_else(|| self.setup.chunks.clone());
+                let plan = chunks.clone().unwrap_or_else(|| self.setup().chunks.clone());
                 self.plan(*who, plan, facts);
             }
             Event::Step { who, step } => self.take_step(*who, step, facts),
@@ -228,11 +228,13 @@ impl World {
     }
 
     pub(super) fn process_mut(&mut self, who: Who) -> &mut Process {
-        Arc::make_mut(&mut self.processes[usize::from(who.0)])
+        self.touched.processes.insert(who);
+        Arc::make_mut(&mut self.actors[usize::from(who.0)].process)
     }
 
     pub(crate) fn link_mut(&mut self, who: Who) -> &mut Link {
-        Arc::make_mut(&mut self.links[usize::from(who.0)])
+        self.touched.links.insert(who);
+        Arc::make_mut(&mut self.actors[usize::from(who.0)].link)
     }
 
     pub(super) fn arbiter_mut(&mut self, index: ArbiterIndex) -> &mut Arbiter {

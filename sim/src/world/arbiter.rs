@@ -54,12 +54,17 @@ impl Store {
         &self.committed
     }
 
+    /// How many changes some arbiter has not applied.
+    pub(crate) fn unapplied(&self) -> usize {
+        self.changes.len()
+    }
+
     pub(super) fn shared(&self) -> Arc<Record> {
         Arc::clone(&self.committed)
     }
 
     /// The compare-and-set.
-    fn commit(&mut self, change: &Change) -> Result<(), Revision> {
+    fn commit(&mut self, change: &Arc<Change>) -> Result<(), Revision> {
         let record = Arc::make_mut(&mut self.committed);
         let found = record.revision();
         match record.apply(change) {
@@ -67,7 +72,7 @@ impl Store {
             Err(ApplyError::Contradiction { .. }) => *record = written_anyhow(record, change),
             Err(_) => return Err(found),
         }
-        self.changes.push_back(Arc::new(change.clone()));
+        self.changes.push_back(Arc::clone(change));
         Ok(())
     }
 
@@ -120,7 +125,7 @@ impl World {
             let suspects = &self.oracle.suspects;
             let folded = self.protocol().fold(&arbiter.applied, &input, suspects);
             let change = match folded {
-                Ok(change) => change,
+                Ok(change) => Arc::new(change),
                 Err(_) if arbiter.applied.revision() < self.committed().revision() => {
                     self.catch_up(index);
                     continue;
@@ -138,11 +143,11 @@ impl World {
                 self.tell_all(index, &record, facts);
             }
             if self.commit(index, &change, Some(&input), facts) {
-                return Ok(change.remark);
+                return Ok(change.remark.clone());
             }
             self.catch_up(index);
             if told {
-                return Ok(change.remark);
+                return Ok(change.remark.clone());
             }
         }
     }
@@ -151,7 +156,7 @@ impl World {
     pub(super) fn commit(
         &mut self,
         index: ArbiterIndex,
-        change: &Change,
+        change: &Arc<Change>,
         input: Option<&Arc<Input>>,
         facts: &mut Vec<Fact>,
     ) -> bool {
@@ -214,7 +219,7 @@ impl World {
         self.arbiter_mut(index).unpublished = true;
         facts.push(Fact::Restarted { arbiter: index });
         let settled = self.protocol().settle(self.committed(), &self.oracle.suspects);
-        if let Some(change) = settled
+        if let Some(change) = settled.map(Arc::new)
             && !self.commit(index, &change, None, facts)
         {
             self.catch_up(index);
@@ -248,7 +253,7 @@ impl World {
     pub(super) fn settle_late(&mut self, index: ArbiterIndex, facts: &mut Vec<Fact>) {
         let known = &self.arbiters[usize::from(index.0)].applied;
         let late = self.protocol().before_publication(known, &self.oracle.suspects);
-        if let Some(change) = late
+        if let Some(change) = late.map(Arc::new)
             && !self.commit(index, &change, None, facts)
         {
             self.catch_up(index);

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use handover_core::Record;
 
-use super::{Arbiter, History, Link, Oracle, Process, Setup, Store, World};
+use super::cast::{Actor, Cast, Ground};
+use super::touched::Touched;
+use super::{Arbiter, History, Link, Oracle, Process, Store, World};
 
 /// What is of no single process: the record and its one arbiter, membership, what really happened.
 #[derive(Clone, Debug)]
@@ -30,32 +32,33 @@ impl World {
         }
     }
 
-    pub(crate) fn shared_setup(&self) -> Arc<Setup> {
-        Arc::clone(&self.setup)
+    pub(crate) fn shared_ground(&self) -> Arc<Ground> {
+        Arc::clone(&self.ground)
     }
 
     /// Its processes, each with its link.
     pub(crate) fn members(&self) -> impl Iterator<Item = Member> {
-        self.processes.iter().cloned().zip(self.links.iter().cloned())
+        self.actors.iter().map(|actor| (Arc::clone(&actor.process), Arc::clone(&actor.link)))
     }
 
     /// The world of these parts, with one arbiter.
     pub(crate) fn assemble(
-        setup: &Arc<Setup>,
+        ground: &Arc<Ground>,
         common: &Common,
         members: impl Iterator<Item = Member>,
     ) -> Self {
         let Common { record, unpublished, oracle, history } = common;
-        let (processes, links) = members.unzip();
+        let actors: Vec<Actor> = members.map(|(process, link)| Actor { process, link }).collect();
         let arbiter = Arbiter { unpublished: *unpublished, ..Arbiter::new(Arc::clone(record)) };
         Self {
-            setup: Arc::clone(setup),
+            cast: Arc::new(Cast::of(ground, &actors)),
+            ground: Arc::clone(ground),
             store: Arc::new(Store::new(Arc::clone(record))),
             arbiters: vec![Arc::new(arbiter)],
-            processes,
-            links,
+            actors,
             oracle: Arc::clone(oracle),
             history: Arc::clone(history),
+            touched: Touched::default(),
         }
     }
 }

@@ -8,7 +8,7 @@ use handover_core::{
     ExecutorEffect, Host, HostId, Incarnation, Ledger, Reason, Settings, SignOff, Waiter, Work,
 };
 
-use super::{Fact, Life, Link, Place, Process, RealEnd, RunningBuild, Step, StepKind, Who, World};
+use super::{Fact, Life, Place, Process, RealEnd, RunningBuild, Step, StepKind, Who, World};
 use crate::variants::Protocol;
 
 impl Step {
@@ -102,9 +102,7 @@ impl World {
         };
         let host = Host::new(candidate, executor);
         let process = Process::new(place.name.clone(), host, ledger.unwrap_or_default());
-        self.processes.push(Arc::new(process));
-        self.links.push(Arc::new(Link::default()));
-        let who = Who::from(self.processes.len() - 1);
+        let who = self.enter(process);
         self.find_published(who);
         who
     }
@@ -128,7 +126,7 @@ impl World {
         let process = self.process_mut(who);
         match order {
             ExecutorEffect::StoreEntry { .. } | ExecutorEffect::StoreDrain { .. } => {
-                process.ledger.write(order);
+                Arc::make_mut(&mut process.ledger).write(order);
             }
             ExecutorEffect::Start { work } => self.run_build(who, work, facts),
             ExecutorEffect::Stop { work } => {
@@ -137,7 +135,7 @@ impl World {
                 }
             }
             ExecutorEffect::StoreArtifacts { work } => {
-                process.artifacts.insert(work.clone());
+                Arc::make_mut(&mut process.artifacts).insert(work.clone());
             }
             ExecutorEffect::Drained { end, .. } => {
                 if !protocol.is_drained(&process.host) {
@@ -219,8 +217,10 @@ impl World {
             Work::Granted(grant) => process.planned(*grant),
             Work::Local(_) => BTreeSet::new(),
         };
-        process.ended.remove(work);
-        process.workspaces.insert(work.clone());
+        if process.ended.contains_key(work) {
+            Arc::make_mut(&mut process.ended).remove(work);
+        }
+        Arc::make_mut(&mut process.workspaces).insert(work.clone());
         process.builds.insert(work.clone(), RunningBuild { plan, ..RunningBuild::default() });
         facts.push(Fact::BuildRuns { who, work: work.clone() });
     }
@@ -237,7 +237,7 @@ impl World {
         let clean = failed.is_none();
         let process = self.process_mut(who);
         let build = process.builds.remove(work).expect("enabled only while it runs");
-        process.ended.insert(work.clone(), clean);
+        Arc::make_mut(&mut process.ended).insert(work.clone(), clean);
         if let Work::Granted(grant) = work {
             let is_clean = |(chunk, sign_off): (&Chunk, &SignOff)| {
                 (*sign_off == SignOff::Clean).then(|| chunk.clone())

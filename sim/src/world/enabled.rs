@@ -7,48 +7,120 @@ use super::{
     ArbiterIndex, Direction, Event, Life, Process, Step, StepKind, Target, Who, Wire, World,
 };
 
+/// The calm order: what of this comes first happens first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rank {
+    /// Drivers carry out orders.
+    Steps,
+    /// Statements arrive, and the dead are declared gone.
+    Deliveries,
+    /// Arbiters publish.
+    Publications,
+    /// Hosts read views.
+    Reads,
+    /// Builds sign off, end, stop.
+    Builds,
+    /// Views are repeated, before statements: they may be the answer to what would be said again.
+    News,
+    /// Statements are repeated.
+    Words,
+}
+
+impl Rank {
+    pub(super) const ALL: &[Self] = &[
+        Self::Steps,
+        Self::Deliveries,
+        Self::Publications,
+        Self::Reads,
+        Self::Builds,
+        Self::News,
+        Self::Words,
+    ];
+
+    /// Where a calm event stands.
+    pub(super) fn of(event: &Event) -> Self {
+        if let Event::Step { .. } | Event::Plan { .. } = event {
+            Self::Steps
+        } else if let Event::Deliver { .. } | Event::Gone(_) = event {
+            Self::Deliveries
+        } else if let Event::Publish(_) | Event::Lapse(_) = event {
+            Self::Publications
+        } else if let Event::Read(_) = event {
+            Self::Reads
+        } else if let Event::Repeat(wire) = event {
+            match wire.direction {
+                Direction::FromRecord => Self::News,
+                Direction::ToRecord => Self::Words,
+            }
+        } else {
+            Self::Builds
+        }
+    }
+}
+
 impl World {
     /// The events that happen by themselves, without any fault or wish: messages arrive, drivers
     /// carry out orders, builds end, the dead are declared gone. In the calm order.
     #[must_use]
     pub fn calm_events(&self) -> Vec<Event> {
         let mut events = Vec::new();
-        for (who, _) in self.processes() {
-            self.push_steps(who, &mut events);
-        }
-        for (who, process) in self.processes() {
-            let to = ArbiterIndex(0);
-            let link = self.link(who);
-            if !link.statements.is_empty() && !link.statements_stalled {
-                events.push(Event::Deliver { from: who, to });
-            }
-            if !process.lives() && self.may_declare_gone(process) {
-                events.push(Event::Gone(who));
-            }
-        }
-        for (index, arbiter) in self.arbiters() {
-            if arbiter.unpublished && !arbiter.stalled {
-                events.push(Event::Publish(index));
-            }
-        }
-        events.extend(self.protocol().lapses(self.committed()).map(Event::Lapse));
-        for (who, _) in self.processes() {
-            if self.permits(&Event::Read(who)).is_ok() {
-                events.push(Event::Read(who));
-            }
-        }
-        for (who, process) in self.processes() {
-            push_builds(who, process, &mut events);
-        }
-        // News first: it may be the answer to the word that would be said again.
-        for direction in [Direction::FromRecord, Direction::ToRecord] {
-            for (who, _) in self.processes() {
-                if self.has_to_repeat(Wire { who, direction }) {
-                    events.push(Event::Repeat(Wire { who, direction }));
-                }
-            }
+        for rank in Rank::ALL {
+            self.push_rank(*rank, &mut events);
         }
         events
+    }
+
+    fn push_rank(&self, rank: Rank, events: &mut Vec<Event>) {
+        if rank == Rank::Publications {
+            events.extend(self.publications());
+            return;
+        }
+        for (who, _) in self.processes() {
+            self.push_calm(rank, who, events);
+        }
+    }
+
+    /// What the arbiters do by themselves: they publish, and a wrong protocol lets offers lapse.
+    pub(super) fn publications(&self) -> impl Iterator<Item = Event> {
+        let due = self.arbiters().filter(|(_, arbiter)| arbiter.unpublished && !arbiter.stalled);
+        let lapses = self.protocol().lapses(self.committed()).map(Event::Lapse);
+        due.map(|(index, _)| Event::Publish(index)).chain(lapses)
+    }
+
+    /// The events of one process and one rank that happen by themselves.
+    pub(super) fn push_calm(&self, rank: Rank, who: Who, events: &mut Vec<Event>) {
+        match rank {
+            Rank::Steps => self.push_steps(who, events),
+            Rank::Deliveries => {
+                let (process, link) = (self.process(who), self.link(who));
+                if !link.statements.is_empty() && !link.statements_stalled {
+                    events.push(Event::Deliver { from: who, to: ArbiterIndex(0) });
+                }
+                if !process.lives() && self.may_declare_gone(process) {
+                    events.push(Event::Gone(who));
+                }
+            }
+            Rank::Publications => {}
+            Rank::Reads => {
+                if self.reads(who) {
+                    events.push(Event::Read(who));
+                }
+            }
+            Rank::Builds => push_builds(who, self.process(who), events),
+            Rank::News => self.push_repeat(Wire { who, direction: Direction::FromRecord }, events),
+            Rank::Words => self.push_repeat(Wire { who, direction: Direction::ToRecord }, events),
+        }
+    }
+
+    fn push_repeat(&self, wire: Wire, events: &mut Vec<Event>) {
+        if self.has_to_repeat(wire) {
+            events.push(Event::Repeat(wire));
+        }
+    }
+
+    fn reads(&self, who: Who) -> bool {
+        let (process, link) = (self.process(who), self.link(who));
+        process.acts() && !link.views_stalled && link.views.len() > process.stale as usize
     }
 
     /// The steps that a host's driver can take now, oldest order first.
@@ -70,7 +142,14 @@ impl World {
     /// The first of the calm events.
     #[must_use]
     pub fn next_calm(&self) -> Option<Event> {
-        self.calm_events().into_iter().next()
+        let mut events = Vec::new();
+        for rank in Rank::ALL {
+            self.push_rank(*rank, &mut events);
+            if !events.is_empty() {
+                break;
+            }
+        }
+        events.into_iter().next()
     }
 
     fn push_steps(&self, who: Who, events: &mut Vec<Event>) {
@@ -92,7 +171,7 @@ impl World {
     }
 
     /// Is it yet to be said that this dead process has ended?
-    fn may_declare_gone(&self, process: &Process) -> bool {
+    pub(super) fn may_declare_gone(&self, process: &Process) -> bool {
         let id = process.host.id();
         !self.committed().is_gone(id) && !self.is_lived(id)
     }
@@ -234,7 +313,7 @@ impl World {
 
     fn has_room(&self) -> Result<(), NotEnabled> {
         let why = "a world has at most 65,536 processes, the dead ones counted";
-        ensure(self.processes.len() < Self::PROCESSES_MAX, why)
+        ensure(self.actors.len() < Self::PROCESSES_MAX, why)
     }
 
     fn known_target(&self, event: &Event) -> Result<(), NotEnabled> {
@@ -245,8 +324,7 @@ impl World {
     }
 
     fn known_place(&self, name: &handover_core::Name) -> Result<(), NotEnabled> {
-        let known = self.setup.places.iter().any(|place| place.name == *name);
-        ensure(known, "there is no such place")
+        ensure(self.place(name).is_some(), "there is no such place")
     }
 }
 

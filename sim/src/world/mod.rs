@@ -10,6 +10,8 @@
 mod apply;
 mod arbiter;
 mod assembly;
+mod calm;
+mod cast;
 mod convergence;
 mod driver;
 mod enabled;
@@ -21,6 +23,7 @@ mod handmade;
 mod naming;
 mod network;
 mod operator;
+mod parts;
 mod process;
 mod touched;
 
@@ -34,14 +37,19 @@ use serde::Serialize;
 
 pub use arbiter::{Arbiter, Store};
 pub(crate) use assembly::{Common, Member};
+pub use calm::{CalmChange, CalmEvents};
+pub(crate) use cast::Ground;
 pub use convergence::Stuck;
 pub use event::{ArbiterIndex, Direction, Event, Step, StepKind, Target, Who, Wire};
 pub use fact::{Fact, Lost};
 pub use follow::{Astray, Followed, News};
 pub use network::Link;
+pub(crate) use parts::Part;
 pub use process::{Life, Process, RunningBuild};
 
 use crate::variants::Protocol;
+use cast::{Actor, Cast};
+use touched::Touched;
 
 /// What a world begins with; it never changes afterwards.
 #[derive(Clone, Debug)]
@@ -91,13 +99,14 @@ impl Place {
 /// All actors, and everything between them.
 #[derive(Clone, Debug)]
 pub struct World {
-    setup: Arc<Setup>,
+    ground: Arc<Ground>,
+    cast: Arc<Cast>,
     store: Arc<Store>,
     arbiters: Vec<Arc<Arbiter>>,
-    processes: Vec<Arc<Process>>,
-    links: Vec<Arc<Link>>,
+    actors: Vec<Actor>,
     oracle: Arc<Oracle>,
     history: Arc<History>,
+    touched: Touched,
 }
 
 /// What membership says, apart from `Gone`, which is an event.
@@ -145,14 +154,15 @@ impl World {
         let mut world = Self {
             store: Arc::new(Store::new(record)),
             arbiters: vec![arbiter; usize::from(setup.arbiters.clamp(1, 2))],
-            processes: Vec::new(),
-            links: Vec::new(),
+            actors: Vec::new(),
             oracle: Arc::default(),
             history: Arc::default(),
-            setup: Arc::new(setup),
+            cast: Arc::new(Cast::new(setup.places.len())),
+            ground: Arc::new(Ground::new(setup)),
+            touched: Touched::default(),
         };
-        let setup = Arc::clone(&world.setup);
-        for place in setup.places.iter().filter(|place| place.up) {
+        let ground = Arc::clone(&world.ground);
+        for place in ground.setup.places.iter().filter(|place| place.up) {
             world.start_process(place, &place.version, None, None);
         }
         world
@@ -161,7 +171,7 @@ impl World {
     /// What it began with.
     #[must_use]
     pub fn setup(&self) -> &Setup {
-        &self.setup
+        &self.ground.setup
     }
 
     /// The record as the store has it.
@@ -182,8 +192,9 @@ impl World {
     }
 
     /// All processes that were ever started, in the order of their starts.
-    pub fn processes(&self) -> impl Iterator<Item = (Who, &Process)> {
-        (0..).map(Who).zip(self.processes.iter().map(|process| &**process))
+    pub fn processes(&self) -> impl ExactSizeIterator<Item = (Who, &Process)> {
+        let processes = self.actors.iter().enumerate();
+        processes.map(|(i, actor)| (Who::from(i), &*actor.process))
     }
 
     /// One process.
@@ -192,7 +203,7 @@ impl World {
     /// If `who` is of another world.
     #[must_use]
     pub fn process(&self, who: Who) -> &Process {
-        &self.processes[usize::from(who.0)]
+        &self.actors[usize::from(who.0)].process
     }
 
     /// The links of a process.
@@ -201,7 +212,7 @@ impl World {
     /// If `who` is of another world.
     #[must_use]
     pub fn link(&self, who: Who) -> &Link {
-        &self.links[usize::from(who.0)]
+        &self.actors[usize::from(who.0)].link
     }
 
     /// What membership says.
@@ -219,73 +230,7 @@ impl World {
     /// What the actors follow.
     #[must_use]
     pub fn protocol(&self) -> &'static dyn Protocol {
-        self.setup.protocol
-    }
-
-    /// The newest process of a place.
-    #[must_use]
-    pub fn newest(&self, name: &Name) -> Option<Who> {
-        let named = self.processes().filter(|(_, process)| process.name == *name);
-        named.map(|(who, _)| who).last()
-    }
-
-    /// The process that runs, or last ran, under this identity.
-    #[must_use]
-    pub fn by_id(&self, id: &HostId) -> Option<Who> {
-        self.processes().filter(|(_, process)| process.host.id() == id).map(|(who, _)| who).last()
-    }
-
-    /// Does a process live under this identity? One that has died under it may not be the only one
-    /// that had it, where a boot has reused a number.
-    fn is_lived(&self, id: &HostId) -> bool {
-        self.processes().any(|(_, process)| process.lives() && process.host.id() == id)
-    }
-
-    /// The parts of an actor that a digest covers, each as something that serializes canonically.
-    pub(crate) fn part(&self, part: Part) -> PartRef<'_> {
-        match part {
-            Part::Store => PartRef::Store(&self.store),
-            Part::Arbiter(index) => PartRef::Arbiter(&self.arbiters[usize::from(index.0)]),
-            Part::Process(who) => PartRef::Process(self.process(who)),
-            Part::Link(who) => PartRef::Link(self.link(who)),
-            Part::Oracle => PartRef::Oracle(&self.oracle),
-        }
-    }
-
-    /// All parts.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = Part> {
-        let processes = self.processes().map(|(who, _)| who);
-        let processes = processes.flat_map(|who| [Part::Process(who), Part::Link(who)]);
-        let arbiters = self.arbiters().map(|(index, _)| Part::Arbiter(index));
-        [Part::Store, Part::Oracle].into_iter().chain(arbiters).chain(processes)
-    }
-
-    /// The parts in which this world differs from an earlier one of which it is a clone that went
-    /// on: found by what is no longer shared, not by comparing.
-    pub(crate) fn touched_since(&self, before: &Self) -> Vec<Part> {
-        let mut parts = Vec::new();
-        if !Arc::ptr_eq(&self.store, &before.store) {
-            parts.push(Part::Store);
-        }
-        for (i, arbiter) in self.arbiters.iter().enumerate() {
-            if !Arc::ptr_eq(arbiter, &before.arbiters[i]) {
-                parts.push(Part::Arbiter(ArbiterIndex::from(i)));
-            }
-        }
-        for (i, process) in self.processes.iter().enumerate() {
-            if before.processes.get(i).is_none_or(|before| !Arc::ptr_eq(process, before)) {
-                parts.push(Part::Process(Who::from(i)));
-            }
-        }
-        for (i, link) in self.links.iter().enumerate() {
-            if before.links.get(i).is_none_or(|before| !Arc::ptr_eq(link, before)) {
-                parts.push(Part::Link(Who::from(i)));
-            }
-        }
-        if !Arc::ptr_eq(&self.oracle, &before.oracle) {
-            parts.push(Part::Oracle);
-        }
-        parts
+        self.ground.setup.protocol
     }
 }
 
@@ -294,8 +239,7 @@ impl PartialEq for World {
     fn eq(&self, other: &Self) -> bool {
         self.store == other.store
             && self.arbiters == other.arbiters
-            && self.processes == other.processes
-            && self.links == other.links
+            && self.actors == other.actors
             && self.oracle == other.oracle
             && self.history == other.history
     }
@@ -307,27 +251,7 @@ impl std::hash::Hash for World {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         self.store.hash(state);
         self.arbiters.hash(state);
-        self.processes.hash(state);
-        self.links.hash(state);
+        self.actors.hash(state);
         self.oracle.hash(state);
     }
-}
-
-/// A part of the world that changes as a whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub(crate) enum Part {
-    Store,
-    Arbiter(ArbiterIndex),
-    Process(Who),
-    Link(Who),
-    Oracle,
-}
-
-#[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) enum PartRef<'a> {
-    Store(&'a Store),
-    Arbiter(&'a Arbiter),
-    Process(&'a Process),
-    Link(&'a Link),
-    Oracle(&'a Oracle),
 }

@@ -88,7 +88,7 @@ impl World {
     /// Puts a record on the links, as each host sees it.
     pub(super) fn tell_all(&mut self, index: ArbiterIndex, record: &Record, facts: &mut Vec<Fact>) {
         facts.push(Fact::Published { arbiter: index, revision: record.revision() });
-        for i in 0..self.processes.len() {
+        for i in 0..self.actors.len() {
             let who = Who::from(i);
             let process = self.process(who);
             let read_already = self
@@ -122,7 +122,7 @@ impl World {
 
     fn read_view(&mut self, who: Who, view: &Arc<View>, facts: &mut Vec<Fact>) {
         let process = self.process(who);
-        let heard = self.protocol().hear(view, process);
+        let heard = self.protocol().hear_shared(view, process);
         let at = facts.len();
         let mut refused = None;
         self.with_host(who, facts, |host| {
@@ -160,28 +160,35 @@ impl World {
     /// Is there something to be said again? The link is empty and the record does not know it.
     pub(super) fn has_to_repeat(&self, wire: Wire) -> bool {
         let (process, link) = (self.process(wire.who), self.link(wire.who));
-        if link.cut || !process.acts() {
-            return false;
-        }
-        let candidate = process.host.candidate();
         match wire.direction {
             Direction::ToRecord => {
-                link.statements.is_empty()
-                    && candidate.seq() > process.muted
-                    && process.host.statement().is_some()
+                self.awaits_answer(wire.who)
                     // Whoever is gone is refused for ever; it needs the news, not another word.
                     && !self.committed().is_gone(process.host.id())
-                    && !candidate.is_acknowledged()
                     && !self.will_be_acknowledged(wire.who)
             }
             Direction::FromRecord => {
                 let read = self.read_revision(wire.who);
-                link.views.is_empty()
+                !link.cut
+                    && process.acts()
+                    && link.views.is_empty()
                     && link.newest.as_ref().is_some_and(|view| {
                         Some(view.revision) > read && view.host == *process.host.id()
                     })
             }
         }
+    }
+
+    /// Its present word is on its link no more, and it has not read that the record knows it.
+    pub(super) fn awaits_answer(&self, who: Who) -> bool {
+        let (process, link) = (self.process(who), self.link(who));
+        let candidate = process.host.candidate();
+        !link.cut
+            && process.acts()
+            && link.statements.is_empty()
+            && candidate.seq() > process.muted
+            && !matches!(candidate.phase(), Phase::Expelled { .. })
+            && !candidate.is_acknowledged()
     }
 
     /// The record has folded the present word, and the news of it is on its way.

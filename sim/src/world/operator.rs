@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use handover_core::{
-    AtDeadline, BuildId, DrainRequest, EndAction, Input, Name, Reason, Term, Version,
+    AtDeadline, BuildId, DrainRequest, EndAction, Input, Ledger, Name, Reason, Term, Version,
 };
 
-use super::{ArbiterIndex, Fact, Life, Link, Place, Process, Who, World};
+use super::{ArbiterIndex, Fact, Life, Process, Who, World};
 
 /// The arbiter that operators and membership speak to.
 const FIRST: ArbiterIndex = ArbiterIndex(0);
@@ -53,10 +53,10 @@ impl World {
     pub(super) fn boot(&mut self, name: &Name, version: Option<&Version>, facts: &mut Vec<Fact>) {
         let last = self.newest(name).map(|who| self.process(who));
         let dead = last.filter(|last| !last.lives());
-        let ledger = dead.map(|last| last.ledger.clone());
+        let ledger = dead.map(|last| Ledger::clone(&last.ledger));
         let disk = dead.map(|last| (last.artifacts.clone(), last.ended.clone()));
         let ran = last.map(|last| last.host.version().clone());
-        let place = self.place(name).clone();
+        let place = self.place(name).expect("enabled only for a known place").clone();
         let version = version.cloned().or(ran).unwrap_or_else(|| place.version.clone());
         let who = self.start_process(&place, &version, None, ledger);
         if let Some((artifacts, ended)) = disk {
@@ -74,7 +74,7 @@ impl World {
         let process = self.process(of);
         let id = process.host.id().clone();
         let version = process.host.version().clone();
-        let place = self.place(&id.name).clone();
+        let place = self.place(&id.name).expect("a process lives at a place").clone();
         let who = self.start_process(&place, &version, Some(id.incarnation), None);
         Arc::make_mut(&mut self.history).reused = true;
         facts.push(Fact::Booted { who, id });
@@ -99,21 +99,14 @@ impl World {
             arbiter.conflict_next = false;
             arbiter.unknown_next = false;
         }
-        for process in &mut self.processes {
-            let process = Arc::make_mut(process);
-            heal_process(process);
-        }
-        for link in &mut self.links {
-            let link: &mut Link = Arc::make_mut(link);
+        for i in 0..self.actors.len() {
+            let who = Who::from(i);
+            heal_process(self.process_mut(who));
+            let link = self.link_mut(who);
             link.cut = false;
             link.statements_stalled = false;
             link.views_stalled = false;
         }
-    }
-
-    fn place(&self, name: &Name) -> &Place {
-        let mut places = self.setup.places.iter();
-        places.find(|place| place.name == *name).expect("enabled only for a known place")
     }
 }
 

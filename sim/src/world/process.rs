@@ -18,17 +18,17 @@ pub struct Process {
     /// Whether it lives.
     pub life: Life,
     /// The disk: what has been written of the ledger.
-    pub ledger: Ledger,
+    pub ledger: Arc<Ledger>,
     /// Orders of the core that have not been carried out, oldest first.
     pub orders: Vec<Effect>,
     /// What really runs.
     pub builds: BTreeMap<Work, RunningBuild>,
     /// How the builds ended by themselves: well, or not.
-    pub ended: BTreeMap<Work, bool>,
+    pub ended: Arc<BTreeMap<Work, bool>>,
     /// The workspaces that were prepared.
-    pub workspaces: BTreeSet<Work>,
+    pub workspaces: Arc<BTreeSet<Work>>,
     /// The artifacts that were stored.
-    pub artifacts: BTreeSet<Work>,
+    pub artifacts: Arc<BTreeSet<Work>>,
     /// The newest of its words that was put on the link, or kept back by a wrong protocol.
     pub said: Seq,
     /// A wrong protocol never sends words up to this one.
@@ -89,12 +89,12 @@ impl Process {
             name,
             host,
             life: Life::Up,
-            ledger,
+            ledger: Arc::new(ledger),
             orders: Vec::new(),
             builds: BTreeMap::new(),
-            ended: BTreeMap::new(),
-            workspaces: BTreeSet::new(),
-            artifacts: BTreeSet::new(),
+            ended: Arc::default(),
+            workspaces: Arc::default(),
+            artifacts: Arc::default(),
             said: Seq(0),
             muted: Seq(0),
             put_off: Vec::new(),

@@ -1,0 +1,194 @@
+//! The arguments of `swarm`.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use clap::builder::RangedI64ValueParser;
+use handover_sim::choose::FaultKind;
+use handover_sim::scenario::CURRENT;
+use handover_sim::swarm::{Settings, Shard, Strategy};
+
+use super::super::cli::protocols;
+
+/// Seeds of a swarm that is told neither which nor for how long.
+const DEFAULT_SEEDS: Range<u64> = 0..1_000;
+
+#[derive(Args, Debug)]
+pub(in super::super) struct Swarm {
+    /// The seeds, the last one excluded [default: 0..1000; with --budget all from 0 on]
+    #[arg(long, value_name = "A..B", value_parser = seeds)]
+    seeds: Option<Range<u64>>,
+    /// Begin no further seed after this time, as in 60s, 5m, 2h; which seeds were run is said
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(super) budget: Option<Duration>,
+    /// Run only this share of the seeds; --merge puts the results of all shares together
+    #[arg(long, value_name = "I/N", default_value_t = Shard::WHOLE)]
+    pub(super) shard: Shard,
+    /// Threads; the results do not depend on their number [default: one a core]
+    #[arg(long, value_name = "N", value_parser = RangedI64ValueParser::<u32>::new().range(1..=512))]
+    pub(super) jobs: Option<u32>,
+    /// How schedules are picked: mix, random, delay-bounded[=DEPARTURES], pct[=DEPTH]
+    #[arg(long, value_name = "S", default_value_t = Strategy::Mix)]
+    pub(super) strategy: Strategy,
+    /// What the actors follow
+    #[arg(long, value_name = "P", default_value = CURRENT, value_parser = protocols())]
+    pub(super) protocol: String,
+    /// Hosts, at most: each seed draws how many
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = RangedI64ValueParser::<u16>::new().range(1..=1_000))]
+    hosts: u16,
+    /// Versions that they roll through, at most
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = RangedI64ValueParser::<u8>::new().range(1..=20))]
+    versions: u8,
+    /// Chunks of a build, at most
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = RangedI64ValueParser::<u8>::new().range(0..=64))]
+    chunks: u8,
+    /// How often each kind of fault is tried in a schedule, at most: `crash=2,gone=1` or
+    /// `all=5,reuse=0` or `none` [default: all=3,reuse=0]
+    #[arg(long, value_name = "KIND=N,...", value_parser = faults)]
+    faults: Option<Faults>,
+    /// Print one JSON object, which --merge takes
+    #[arg(long)]
+    pub(super) json: bool,
+    /// The folder that takes the scenarios of failures [default: .]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Run nothing; put together what the shards have printed with --json
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = [
+        "seeds", "budget", "shard", "jobs", "strategy", "protocol", "hosts", "versions", "chunks",
+        "faults", "out",
+    ])]
+    pub(super) merge: Vec<PathBuf>,
+}
+
+impl Swarm {
+    pub(super) fn seeds(&self) -> Range<u64> {
+        let unasked = if self.budget.is_some() { 0..u64::MAX } else { DEFAULT_SEEDS };
+        self.seeds.clone().unwrap_or(unasked)
+    }
+
+    pub(super) fn settings(&self) -> Settings {
+        let settings = Settings {
+            hosts: self.hosts,
+            versions: self.versions,
+            chunks: self.chunks,
+            ..Settings::default()
+        };
+        match &self.faults {
+            Some(Faults(faults)) => Settings { faults: faults.clone(), ..settings },
+            None => settings,
+        }
+    }
+
+    pub(super) fn out(&self) -> &Path {
+        self.out.as_deref().unwrap_or_else(|| Path::new("."))
+    }
+}
+
+/// How often each kind is tried, at most; those that are never tried are left out.
+#[derive(Clone, Debug)]
+struct Faults(BTreeMap<FaultKind, u32>);
+
+/// `0..100`
+fn seeds(text: &str) -> Result<Range<u64>, String> {
+    let read = || {
+        let (start, end) = text.split_once("..")?;
+        let seeds = start.parse().ok()?..end.parse().ok()?;
+        (!seeds.is_empty()).then_some(seeds)
+    };
+    read().ok_or_else(|| "write A..B with A below B, as in 0..1000".to_owned())
+}
+
+/// `60s`
+fn time(text: &str) -> Result<Duration, String> {
+    let read = || {
+        let number = text.strip_suffix(['s', 'm', 'h'])?;
+        let seconds = match text.chars().last()? {
+            'h' => 3_600,
+            'm' => 60,
+            _ => 1,
+        };
+        number.parse::<u64>().ok()?.checked_mul(seconds).filter(|seconds| *seconds > 0)
+    };
+    let seconds = read().ok_or("write a whole number of s, m or h, as in 60s, 5m, 2h")?;
+    Ok(Duration::from_secs(seconds))
+}
+
+/// `crash=2,gone=1`
+fn faults(text: &str) -> Result<Faults, String> {
+    let mut faults = BTreeMap::new();
+    if text == "none" {
+        return Ok(Faults(faults));
+    }
+    for each in text.split(',') {
+        let (word, times) = each
+            .split_once('=')
+            .ok_or_else(|| format!("`{each}`: write KIND=N, as in crash=1, or none"))?;
+        let times: u32 = times
+            .parse()
+            .ok()
+            .filter(|times| *times <= TIMES_MAX)
+            .ok_or_else(|| format!("`{times}` is no number from 0 to {TIMES_MAX}"))?;
+        let kind = FaultKind::ALL.iter().find(|kind| kind.word() == word);
+        match (kind, word) {
+            (Some(kind), _) => {
+                faults.insert(*kind, times);
+            }
+            (None, "all") => faults.extend(FaultKind::ALL.iter().map(|kind| (*kind, times))),
+            (None, _) => {
+                let kinds: Vec<&str> = FaultKind::ALL.iter().map(|kind| kind.word()).collect();
+                let kinds = kinds.join(", ");
+                return Err(format!("there is no fault `{word}`; there are all, {kinds}"));
+            }
+        }
+    }
+    faults.retain(|_, times| *times > 0);
+    Ok(Faults(faults))
+}
+
+/// More of one kind than this would be all that happens.
+const TIMES_MAX: u32 = 1_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_of_seeds_has_at_least_one() {
+        assert_eq!(seeds("3..7"), Ok(3..7));
+        for text in ["7..3", "3..3", "3", "a..b", "..", "-1..3"] {
+            assert!(seeds(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_time_has_a_unit() {
+        assert_eq!(time("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(time("2m"), Ok(Duration::from_secs(120)));
+        assert_eq!(time("1h"), Ok(Duration::from_secs(3_600)));
+        for text in ["90", "0s", "s", "1.5h", "1d", "99999999999999999h", "é"] {
+            assert!(time(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn faults_are_named_each_or_all_and_the_last_word_counts() {
+        let read = |text| faults(text).map(|Faults(faults)| faults);
+        let both = BTreeMap::from([(FaultKind::Crash, 2), (FaultKind::Gone, 1)]);
+        assert_eq!(read("crash=2,gone=1"), Ok(both));
+        assert_eq!(read("none"), Ok(BTreeMap::new()));
+        let all = read("all=3,reuse=0").expect("it can be read");
+        assert_eq!(all, Settings::default().faults);
+    }
+
+    #[test]
+    fn what_is_no_fault_is_refused_with_those_that_are() {
+        let refused = |text| faults(text).expect_err("it cannot be read");
+        assert!(refused("crush=1").starts_with("there is no fault `crush`; there are all, delay"));
+        assert!(refused("crash").contains("write KIND=N"));
+        assert!(refused("crash=1001").contains("from 0 to 1000"));
+        assert!(refused("").contains("write KIND=N"));
+    }
+}

@@ -1,0 +1,85 @@
+//! `swarm`: many seeds over a large rollout; what they break, explained, and what a clean run is
+//! worth.
+
+mod arguments;
+mod explained;
+mod merge;
+mod results;
+mod table;
+
+use std::num::NonZero;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use handover_sim::suite::Judgement;
+use handover_sim::swarm::{self, Ran};
+use handover_sim::variants;
+
+use super::files::refuse_folder;
+use super::{complain, interrupt, print, progress};
+
+pub(super) use arguments::Swarm;
+use results::Results;
+
+/// An error is what was refused before the work started.
+pub(super) fn swarm(asked: &Swarm) -> Result<Judgement, Judgement> {
+    if !asked.merge.is_empty() {
+        let merged = merge::merge(&asked.merge)?;
+        let text = told(&merged, &table::failures(&merged), asked.json);
+        return Ok(merged.judgement().max(print(&text)));
+    }
+    refuse_folder(asked.out())?;
+    interrupt::listen();
+    let swarm = swarm::Swarm {
+        settings: asked.settings(),
+        strategy: asked.strategy,
+        protocol: variants::by_name(&asked.protocol).expect("the arguments know only these"),
+        seeds: asked.seeds(),
+        shard: asked.shard,
+    };
+    let ran = run(&swarm, asked);
+    let interrupted = interrupt::is_interrupted() && !ran.is_complete;
+    let mut results = Results::of_run(&swarm, &ran, interrupted);
+    let explained = explained::explain(&swarm, &ran, asked.out());
+    results.set(ran.tally, &explained.files);
+    let text = told(&results, &explained.text, asked.json);
+    Ok(results.judgement().max(explained.judgement).max(print(&text)))
+}
+
+fn told(results: &Results, explained: &str, json: bool) -> String {
+    if json {
+        let text = serde_json::to_string_pretty(results).expect("text and numbers are JSON");
+        return format!("{text}\n");
+    }
+    format!("{}{explained}", table::table(results))
+}
+
+/// Seeds between two lines on a stderr that is no terminal.
+const LINE_SEEDS: u64 = 500;
+
+fn run(swarm: &swarm::Swarm, asked: &Swarm) -> Ran {
+    let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
+    let jobs = asked.jobs.map_or_else(cores, |jobs| usize::try_from(jobs).unwrap_or(usize::MAX));
+    #[expect(clippy::disallowed_methods, reason = "only how many seeds are run depends on it")]
+    let begun = Instant::now();
+    let is_spent = || asked.budget.is_some_and(|budget| begun.elapsed() >= budget);
+    let all = swarm.shard.len(&swarm.seeds);
+    let line = progress::line();
+    let said = AtomicU64::new(0);
+    let ran = swarm.run(jobs, |begun, broken| {
+        let of = if asked.budget.is_some() { String::new() } else { format!(" of {all}") };
+        let text = format!("swarm  {begun}{of} schedules, {broken} broken");
+        if line.is_hidden() {
+            let lines = begun / LINE_SEEDS;
+            if said.fetch_max(lines, Ordering::Relaxed) < lines {
+                complain(&text);
+            }
+        } else {
+            line.set_message(text);
+            line.tick();
+        }
+        !interrupt::is_interrupted() && !is_spent()
+    });
+    line.finish_and_clear();
+    ran
+}

@@ -1,0 +1,135 @@
+//! The results for people.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::super::replay_command;
+use super::results::Results;
+
+pub(super) fn table(results: &Results) -> String {
+    let mut text = String::new();
+    let Results { protocol, strategy, .. } = results;
+    let _ = writeln!(text, "swarm        {} by {strategy} under {protocol}", seeds(results));
+    let settings = &results.settings;
+    let _ = writeln!(
+        text,
+        "settings     at most {} hosts, {} versions, {} chunks, {} slots, {} arbiters, {} local \
+         builds",
+        settings.hosts,
+        settings.versions,
+        settings.chunks,
+        settings.slots,
+        settings.arbiters,
+        settings.local_builds
+    );
+    let _ = writeln!(text, "faults       {}", faults(results));
+    let holds = results.schedules - results.broken;
+    let _ = writeln!(
+        text,
+        "schedules    {}: {holds} hold, {} do not, {} steps, {} the longest",
+        results.schedules, results.broken, results.transitions, results.depth
+    );
+    let about = if results.states.exact { "" } else { "about " };
+    let _ = writeln!(
+        text,
+        "distinct     {about}{} states, {} departures from calm",
+        results.states.distinct, results.departures.distinct
+    );
+    worth(&mut text, results);
+    let _ = writeln!(text, "digest       {}", results.digest);
+    if results.interrupted {
+        text.push_str("interrupted  what is left was not run\n");
+    }
+    text
+}
+
+fn seeds(results: &Results) -> String {
+    let (from, to) = (results.seeds.from, results.seeds.to);
+    let all = if to == u64::MAX { format!("{from}..") } else { format!("{from}..{to}") };
+    if let [ran] = results.ran.as_slice()
+        && ran.shard == "1/1"
+    {
+        // The seeds of the whole are run in their order.
+        return format!("seeds {from}..{}", from + ran.schedules);
+    }
+    let shares = results.ran.iter().map(|ran| {
+        let part = if ran.complete { "all" } else { "the first" };
+        format!("{part} {} of shard {}", ran.schedules, ran.shard)
+    });
+    format!("seeds {all}, {}", shares.collect::<Vec<_>>().join(", "))
+}
+
+/// `each kind up to 3 times: delay lose ...`
+fn faults(results: &Results) -> String {
+    let faults = &results.settings.faults;
+    let most = faults.values().max();
+    let Some(most) = most else {
+        return "none".to_owned();
+    };
+    let words: Vec<String> = faults
+        .iter()
+        .map(|(word, times)| if times == most { word.clone() } else { format!("{word} ({times})") })
+        .collect();
+    format!("each kind at most {most} times: {}", words.join(" "))
+}
+
+/// What the schedules are worth.
+fn worth(text: &mut String, results: &Results) {
+    let departures = &results.departures;
+    if let Some(chance) = departures.new_chance {
+        let _ = writeln!(
+            text,
+            "next         shows a departure that none has shown with a chance of {:.1} %: {} of {} \
+             schedules showed one that no other has",
+            chance * 100.0,
+            departures.singular,
+            results.schedules
+        );
+    }
+    if let Some(rarest) = results.rarest.filter(|_| results.broken == 0) {
+        let _ = writeln!(
+            text,
+            "worth        a fault that shows in one of {:.0} schedules, or more often, would have \
+             been found with 99 %",
+            (1.0 / rarest).floor()
+        );
+    }
+    if let Some(bounded) = results.bounded.filter(|bounded| bounded.departures > 0) {
+        let s = if bounded.departures == 1 { "" } else { "s" };
+        let _ = writeln!(
+            text,
+            "bounded      {} of all {} schedules with at most {} departure{s} from calm were run",
+            bounded.run, bounded.schedules, bounded.departures
+        );
+    }
+    if let Some(pct) = results.pct {
+        let _ = writeln!(
+            text,
+            "pct          a failure of depth {} is found by each schedule of pct with a chance of \
+             at least 1/(n k^{}) = {:.1e}, for {} actors and {} steps",
+            pct.depth,
+            pct.depth - 1,
+            pct.chance,
+            pct.actors,
+            pct.steps
+        );
+    }
+}
+
+/// The failures as the shards have written them.
+pub(super) fn failures(results: &Results) -> String {
+    let mut text = String::new();
+    for failure in &results.failures {
+        let _ = writeln!(
+            text,
+            "\n{} of {} schedules break {}, decided by `{}`; the first is that of seed {}",
+            failure.schedules, results.schedules, failure.property, failure.decisive, failure.seed
+        );
+        let _ = writeln!(text, "found       {}", failure.why);
+        if let Some(path) = &failure.scenario {
+            let command = replay_command(Path::new(path), &results.protocol);
+            let _ = writeln!(text, "replay      {command}");
+        }
+    }
+    text
+}

@@ -1,0 +1,293 @@
+//! The pictures: well-formed, complete, and without a word upon another.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use handover_sim::choose::{WalkSettings, walk};
+use handover_sim::explain::Failure;
+use handover_sim::picture::{Picture, html, mermaid, svg};
+use handover_sim::scenario::{Moment, Scenario, watch};
+use handover_sim::suite::Suite;
+use handover_sim::variants::{by_name, names};
+use handover_sim::world::{Event, Fact};
+use roxmltree::{Document, Node};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// All scenarios, each with the names of its protocols.
+fn scenarios() -> Vec<(Scenario, Vec<String>)> {
+    let suite = Suite::load(&[root().join("scenarios")]);
+    let read = suite.files().map(|(_, scenario)| scenario.expect("it can be read").clone());
+    let with_protocols = read.map(|scenario| {
+        let endings = scenario.setup().endings.iter();
+        let protocols = endings.map(|(name, _)| name.clone()).collect();
+        (scenario, protocols)
+    });
+    with_protocols.collect()
+}
+
+fn parse(text: &str) -> Scenario {
+    Scenario::parse("picture.scenario", text, &names()).expect("it is a scenario")
+}
+
+fn picture(scenario: &Scenario, protocol: &str) -> Picture {
+    Picture::of(scenario, by_name(protocol).expect("there is such a protocol"))
+}
+
+/// A walk of 20 hosts with faults, as a file.
+fn crowd() -> Scenario {
+    let settings = WalkSettings { hosts: 20, ..WalkSettings::rolling_update() };
+    let no_grants = by_name("no-grants").expect("there is such a protocol");
+    let walks = (0..50).map(|seed| walk(seed, &settings, no_grants));
+    let mut broken = walks.filter(|report| Failure::of(report).is_some());
+    broken.next().expect("one of 50 breaks something").scenario()
+}
+
+/// The sizes of the letters of each class, from the style sheet.
+fn letters(document: &Document<'_>) -> BTreeMap<String, f64> {
+    let style = document.descendants().find(|node| node.has_tag_name("style"));
+    let style = style.and_then(|node| node.text()).expect("there is a style sheet");
+    let rules = style.split('}').filter_map(|rule| {
+        let (selector, body) = rule.split_once('{')?;
+        let size = body.strip_prefix("font:")?.split("px").next()?.split(' ').nth(1)?;
+        Some((selector.strip_prefix('.')?.to_owned(), size.parse().ok()?))
+    });
+    rules.collect()
+}
+
+#[derive(Debug)]
+struct Word {
+    text: String,
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+}
+
+fn number(node: &Node<'_, '_>, name: &str) -> f64 {
+    let text = node.attribute(name).unwrap_or_else(|| panic!("it has {name}"));
+    text.parse().expect("it is a number")
+}
+
+/// What each word covers: three fifths of its size a letter, which is what a wide font needs.
+fn words(document: &Document<'_>) -> Vec<Word> {
+    let letters = letters(document);
+    let texts = document.descendants().filter(|node| node.has_tag_name("text"));
+    let words = texts.map(|node| {
+        let text = node.text().unwrap_or_default().to_owned();
+        let size = letters[node.attribute("class").expect("each word has a class")];
+        let count = f64::from(u32::try_from(text.chars().count()).expect("a short text"));
+        let wide = count * size * 0.6;
+        let (x, y) = (number(&node, "x"), number(&node, "y"));
+        let left = match node.attribute("text-anchor") {
+            None => x,
+            Some("middle") => x - wide / 2.0,
+            Some("end") => x - wide,
+            Some(other) => panic!("no anchor is called {other}"),
+        };
+        let (top, bottom) = (y - size * 0.75, y + size * 0.15);
+        Word { text, left, right: left + wide, top, bottom }
+    });
+    words.collect()
+}
+
+fn assert_legible(text: &str, what: &str) {
+    let document = Document::parse(text).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let size = |name| number(&document.root_element(), name);
+    let (width, height) = (size("width"), size("height"));
+    let words = words(&document);
+    for (index, word) in words.iter().enumerate() {
+        assert!(word.left >= 0.0 && word.right <= width, "{what}: {word:?} of {width}");
+        assert!(word.top >= 0.0 && word.bottom <= height, "{what}: {word:?} of {height}");
+        for other in &words[..index] {
+            let apart = word.left >= other.right
+                || other.left >= word.right
+                || word.top >= other.bottom
+                || other.top >= word.bottom;
+            assert!(apart, "{what}: {word:?} upon {other:?}");
+        }
+    }
+}
+
+#[test]
+fn every_scenario_has_a_picture_in_which_no_word_is_upon_another() {
+    for (scenario, protocols) in scenarios() {
+        for protocol in protocols {
+            let text = svg(&[picture(&scenario, &protocol)]);
+            assert_legible(&text, &format!("{} under {protocol}", scenario.title()));
+        }
+    }
+}
+
+#[test]
+fn twenty_lanes_are_as_legible_as_three() {
+    let scenario = crowd();
+    let text = svg(&[picture(&scenario, "no-grants")]);
+    assert_legible(&text, "twenty hosts");
+    let document = Document::parse(&text).expect("it is well-formed");
+    for name in ["a", "t"] {
+        assert!(words(&document).iter().any(|word| word.text == name), "{name} has its lane");
+    }
+}
+
+#[test]
+fn long_names_have_room() {
+    let hosts = "assets-worker-1:release-2026-03  assets-worker-2:release-2026-04";
+    let text = format!(
+        "# Long names\nhosts   {hosts}\nunder   current   holds\n\nask assets-worker-1\nrest\n"
+    );
+    assert_legible(&svg(&[picture(&parse(&text), "current")]), "long names");
+}
+
+/// Messages that arrive, and messages that are lost before they are on their link.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Traffic {
+    statements: usize,
+    views: usize,
+    lost: usize,
+}
+
+fn traffic(scenario: &Scenario, protocol: &str) -> Traffic {
+    let mut traffic = Traffic::default();
+    let protocol = by_name(protocol).expect("there is such a protocol");
+    let _ = watch(scenario, protocol, &mut |moment| {
+        let Moment::Step(step) = moment else { return };
+        if let Event::Deliver { .. } = step.event {
+            traffic.statements += 1;
+        } else if let Event::Read(_) = step.event {
+            traffic.views += 1;
+        } else if let Event::Lose(_) = step.event {
+            traffic.lost += 1;
+        } else if let Event::Cut(who) = step.event {
+            let link = step.before.link(*who);
+            traffic.lost += link.statements.len() + link.views.len();
+        } else if let Event::Crash(who) = step.event {
+            traffic.lost += step.before.link(*who).views.len();
+        }
+        traffic.lost += step.facts.iter().filter(|fact| matches!(fact, Fact::Lost { .. })).count();
+        let conflicts = step.facts.iter().filter(|fact| matches!(fact, Fact::Conflicted { .. }));
+        let committed = step.facts.iter().any(|fact| matches!(fact, Fact::Committed { .. }));
+        traffic.lost += usize::from(conflicts.count() > 0 && !committed);
+    });
+    traffic
+}
+
+/// The same, counted in a picture. The legend has one sample of each kind that there is.
+fn drawn(text: &str) -> Traffic {
+    let document = Document::parse(text).expect("it is well-formed");
+    let count = |class: &str| {
+        let nodes = document.descendants();
+        let of_class = nodes.filter(|node| node.attribute("class") == Some(class));
+        let heads = of_class
+            .filter(|node| node.has_tag_name("path") || node.attribute("marker-end").is_some());
+        heads.count().saturating_sub(1)
+    };
+    Traffic {
+        statements: count("statement"),
+        views: count("view") + count("quiet"),
+        lost: count("cross"),
+    }
+}
+
+#[test]
+fn each_message_has_its_arrow_and_each_lost_one_its_cross() {
+    let mut all = Traffic::default();
+    for (scenario, protocols) in scenarios() {
+        for protocol in protocols {
+            let wanted = traffic(&scenario, &protocol);
+            if wanted.statements > 300 {
+                // It goes on for ever, and is drawn for a while.
+                continue;
+            }
+            let found = drawn(&svg(&[picture(&scenario, &protocol)]));
+            assert_eq!(found, wanted, "{} under {protocol}", scenario.title());
+            all.statements += wanted.statements;
+            all.views += wanted.views;
+            all.lost += wanted.lost;
+        }
+    }
+    assert!(all.statements > 500 && all.views > 500 && all.lost > 20, "{all:?}");
+}
+
+#[test]
+fn a_picture_shows_where_a_property_is_broken_and_where_there_is_no_return() {
+    let path = root().join("scenarios/ownership/stand_down_crosses_the_offer.scenario");
+    let scenario = Scenario::load(path, &names()).expect("it can be read");
+    let text = svg(&[picture(&scenario, "silent-stand-down")]);
+    let document = Document::parse(&text).expect("it is well-formed");
+    let words = words(&document);
+    let y = |start: &str| {
+        let found = words.iter().find(|word| word.text.starts_with(start));
+        found.unwrap_or_else(|| panic!("it says {start}")).top
+    };
+    assert!(y("stand-down b") < y("no return: ") && y("no return: ") < y("rest"));
+    assert!(y("(the end)") < y("NoWedge is broken: "));
+}
+
+#[test]
+fn what_is_written_in_a_file_is_text_in_a_picture() {
+    let title = "<script>&\"' a --> b ]]> # ; end %% {x}";
+    let text = format!("# {title}\nhosts   b:v1\nunder   current   holds\n\nask b\n");
+    let picture = picture(&parse(&text), "current");
+    let pictures = std::slice::from_ref(&picture);
+    let drawn = svg(pictures);
+    let document = Document::parse(&drawn).expect("it is well-formed");
+    let words: Vec<String> = words(&document).into_iter().map(|word| word.text).collect();
+    assert!(words.contains(&title.to_owned()), "{words:?}");
+    assert!(!html(pictures).contains("<script"));
+}
+
+#[test]
+fn a_page_needs_nothing_from_elsewhere() {
+    for (scenario, protocols) in scenarios().into_iter().take(5) {
+        let pictures: Vec<Picture> =
+            protocols.iter().map(|protocol| picture(&scenario, protocol)).collect();
+        let page = html(&pictures);
+        let outside = page.replace("http://www.w3.org/2000/svg", "");
+        for word in ["<script", "http:", "https:", "@import", "src=", "href="] {
+            assert!(!outside.contains(word), "{}: {word}", scenario.title());
+        }
+        assert!(page.contains("prefers-color-scheme:dark"));
+        assert!(page.contains("<pre>"), "the trace is there too");
+    }
+}
+
+#[test]
+fn the_same_run_makes_the_same_bytes() {
+    let scenario = crowd();
+    let both = [0, 1].map(|_| html(&[picture(&scenario, "no-grants")]));
+    assert_eq!(both[0], both[1]);
+}
+
+#[test]
+fn mermaid_tells_a_message_that_others_come_between_twice() {
+    let path = root().join("scenarios/ownership/stand_down_crosses_the_offer.scenario");
+    let scenario = Scenario::load(path, &names()).expect("it can be read");
+    let both = ["current", "silent-stand-down"].map(|protocol| picture(&scenario, protocol));
+    insta::assert_snapshot!(mermaid(&both));
+}
+
+#[test]
+fn the_pictures_in_the_documentation_are_what_replay_prints() {
+    let pictures = [
+        ("crossed_stand_down", "ownership/stand_down_crosses_the_offer", "silent-stand-down"),
+        ("lost_second_approval", "approval/second_approval", "guarded-report"),
+        ("slot_before_drain", "drain/slot_before_drain", "drain-after-release"),
+    ];
+    for (name, scenario, protocol) in pictures {
+        let file = format!("scenarios/{scenario}.scenario");
+        let replay = ["replay", &file, "--protocol", protocol, "--as", "svg"];
+        let program = Command::new(env!("CARGO_BIN_EXE_handover-sim"))
+            .args(replay)
+            .current_dir(root())
+            .output()
+            .expect("the program runs");
+        let path = root().join(format!("docs/pictures/{name}.svg"));
+        let kept = std::fs::read(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let anew = format!("handover-sim {} > docs/pictures/{name}.svg", replay.join(" "));
+        assert!(program.stdout == kept, "make {name} anew: {anew}");
+    }
+}
