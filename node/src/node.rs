@@ -1,7 +1,10 @@
 //! The handle of a node, and how one comes to be.
 
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
 
 use handover_core::journal::JournalEntry;
 use handover_core::{
@@ -96,7 +99,8 @@ impl Node {
     {
         let Parts { store, membership, clock, ledger, builder } = parts;
         let book = ledger.load().await?;
-        let whole = RecordStore::load(&*store).await.ok();
+        let whole = within(&*clock, options.patience, RecordStore::load(&*store)).await;
+        let whole = whole.and_then(Result::ok);
         let floor = whole.as_ref().map_or(Incarnation(0), |parts| floor(parts, &options));
         let name = options.name.clone();
         let joined = Arc::clone(&membership).join_anew(name, floor).await?;
@@ -260,6 +264,20 @@ impl Drop for Withdraws<'_> {
     fn drop(&mut self) {
         self.shared.quietly(|machine| machine.requests.remove(&self.number));
     }
+}
+
+/// What is answered in time.
+async fn within<T>(
+    clock: &impl Clock,
+    patience: Duration,
+    answer: impl Future<Output = T>,
+) -> Option<T> {
+    let (mut answer, mut sleep) = (pin!(answer), pin!(clock.sleep(patience)));
+    poll_fn(|context| match answer.as_mut().poll(context) {
+        Poll::Ready(answer) => Poll::Ready(Some(answer)),
+        Poll::Pending => sleep.as_mut().poll(context).map(|()| None),
+    })
+    .await
 }
 
 /// The highest incarnation of this name that the record knows.

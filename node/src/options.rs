@@ -1,6 +1,5 @@
 //! Who a node is, and how patient.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
@@ -28,8 +27,8 @@ pub struct Options {
     pub(crate) journal: Option<Box<dyn Journal>>,
 }
 
-/// Starts a future on its own task.
-pub(crate) type Spawner = Arc<dyn Fn(BoxFuture<'static, ()>) + Send + Sync>;
+/// Starts a future on a task of its own.
+pub(crate) struct Spawner(pub(crate) Box<dyn Fn(BoxFuture<'static, ()>) + Send + Sync>);
 
 impl Options {
     /// A node at this place (a node, a slot, an ordinal: stable over boots), running this version
@@ -136,7 +135,7 @@ impl Options {
         mut self,
         spawn: impl Fn(BoxFuture<'static, ()>) + Send + Sync + 'static,
     ) -> Self {
-        self.spawner = Some(Arc::new(spawn));
+        self.spawner = Some(Spawner(Box::new(spawn)));
         self
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use common::World;
 use common::shop::{Running, Shop};
 use handover_node::core::executor::DrainRefusal;
-use handover_node::core::{AtDeadline, BuildState, EndAction, Gate, Term, Work};
+use handover_node::core::{AtDeadline, BuildState, DrainRequest, EndAction, Gate, Term, Work};
 use handover_node::{
     Build, Builder, DrainWish, Ended, ExecutorError, MemoryLedger, Options, WaitsFor,
 };
@@ -160,6 +160,31 @@ fn the_deadline_of_a_drain_does_what_it_named() {
     let executor = a.node.executor();
     world.block_on("undrain", async move { executor.undrain().await }).expect("it drains");
     world.run_until("x runs again", || bench.started() == ["x", "x"]);
+}
+
+#[test]
+fn a_deployment_drains_when_it_succeeds_and_has_the_deadline_of_the_node() {
+    let (mut world, shop, bench) = (World::new(3), Shop::new(), Bench::default());
+    let options = watching().slots(2).drain_deadline(Duration::from_secs(30));
+    let a = shop.start(&mut world, options, bench.builder());
+    submit(&mut world, &a, "x");
+    let drains = DrainRequest {
+        reason: "deployed".into(),
+        term: Term::ThisVersion,
+        end: EndAction::Restart,
+        at_deadline: AtDeadline::Interrupt,
+        since: 0,
+    };
+    let executor = a.node.executor();
+    let deploy = async move { executor.submit("deploy", None, Some(drains)).await };
+    assert_eq!(world.block_on("deploy", deploy), Ok(()));
+    world.run_until("both run", || bench.started().len() == 2);
+    bench.let_go("deploy");
+    world.run_until("it drains", || a.node.executor().status().drain.is_some());
+    world.run_for(Duration::from_secs(20));
+    assert_eq!(a.end(), None, "x runs");
+    world.run_until("x is interrupted, and all has ended", || a.end().is_some());
+    assert_eq!(a.end(), Some(Ok(Ended::Restart)));
 }
 
 #[test]

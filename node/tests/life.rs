@@ -8,8 +8,13 @@ use std::time::Duration;
 
 use common::World;
 use common::shop::{Running, Shop};
-use handover_node::core::{Chunk, Gate, GrantId, Refusal, SignOff, Then, Version};
-use handover_node::{Build, BuildError, Builder, Liveness, Options, OrderError};
+use handover_node::core::{
+    Chunk, Gate, GrantId, HostId, Incarnation, Name, Refusal, SignOff, Then, Version,
+};
+use handover_node::{
+    Build, BuildError, Builder, Liveness, Membership, MembershipError, MemoryLedger,
+    MemoryMembership, Node, Options, OrderError, Parts, Predecessors, Sightings,
+};
 
 /// Who built, under which grant.
 #[derive(Clone, Default)]
@@ -107,6 +112,63 @@ fn a_builder_that_dies_is_succeeded_once_it_is_known_to_be_gone() {
         shop.membership.say(a.node.id(), Liveness::Gone);
         world.run_until("b has built", || b.is_open());
         assert_eq!(log.names(), ["a", "b"]);
+    }
+}
+
+/// Joining takes what the former life of the name held, so that it is known to have ended.
+struct Locks(MemoryMembership);
+
+impl Membership for Locks {
+    async fn next_incarnation(
+        &self,
+        name: &Name,
+        above: Incarnation,
+    ) -> Result<Incarnation, MembershipError> {
+        self.0.next_incarnation(name, above).await
+    }
+
+    async fn join(&self, host: &HostId) -> Result<Predecessors, MembershipError> {
+        self.0.join(host).await?;
+        Ok(Predecessors::Ended)
+    }
+
+    async fn leave(&self, host: &HostId) -> Result<(), MembershipError> {
+        self.0.leave(host).await
+    }
+
+    async fn watch(&self) -> Result<Sightings, MembershipError> {
+        self.0.watch().await
+    }
+}
+
+#[test]
+fn a_successor_says_that_its_predecessor_has_ended_before_it_speaks() {
+    for seed in 0..20 {
+        let (mut world, shop, log) = (World::new(seed), Shop::new(), Log::default());
+        let membership = Arc::new(Locks(MemoryMembership::new()));
+        let boot = |world: &mut World, builder| {
+            let parts = Parts {
+                store: Arc::clone(&shop.store),
+                membership: Arc::clone(&membership),
+                clock: Arc::new(world.clock.clone()),
+                ledger: Arc::new(MemoryLedger::new()),
+                builder: Arc::new(builder),
+            };
+            let booted = world.block_on("boot", Node::boot(Options::new("a", "v1"), parts));
+            let (node, mut driver) = booted.expect("nothing is away");
+            let task = world.spawn(async move { drop(driver.run().await) });
+            (node, task)
+        };
+        let (first, task) = boot(&mut world, endless(&log));
+        world.run_until("the first life builds", || log.last().is_some());
+        world.kill(task);
+        let before = shop.store.record().revision();
+        let (second, _) = boot(&mut world, endless(&log));
+        world.run_until("the second builds", || log.names().len() == 2);
+        let record = shop.store.record();
+        assert!(record.is_gone(&first.id()) && record.line(&second.id()).is_some());
+        // Gone and its first word in one commit, the acceptance, the build.
+        assert!(record.revision().0 <= before.0 + 4, "seed {seed}");
     }
 }
 

@@ -14,9 +14,7 @@ use handover_node::{
     Build, BuildError, Builder, Changes, DriverError, MemoryStore, Options, RecordStore, StoreError,
 };
 
-type Grants = Arc<Mutex<Vec<u64>>>;
-
-fn quick(built: &Grants) -> impl Builder + use<> {
+fn quick(built: &Arc<Mutex<Vec<u64>>>) -> impl Builder + use<> {
     let built = Arc::clone(built);
     move |build: Build| {
         let grant = build.grant().expect("only the record hands out work here");
@@ -25,7 +23,7 @@ fn quick(built: &Grants) -> impl Builder + use<> {
     }
 }
 
-fn endless(built: &Grants) -> impl Builder + use<> {
+fn endless(built: &Arc<Mutex<Vec<u64>>>) -> impl Builder + use<> {
     let built = Arc::clone(built);
     move |build: Build| {
         let grant = build.grant().expect("only the record hands out work here");
@@ -39,12 +37,16 @@ fn endless(built: &Grants) -> impl Builder + use<> {
 
 #[test]
 fn lost_answers_and_bad_watches_delay_and_do_no_more() {
-    let mut unknown = 0;
+    let (mut unknown, mut hung) = (0, 0);
     for seed in 0..200 {
         let mut world = World::new(seed);
         let store = FaultyStore::new(MemoryStore::new(RecordId(7)), seed);
-        let (shop, built) = (Shop::on(store), Grants::default());
-        let options = |name| Options::new(name, "v1").rewatch(Duration::from_secs(2));
+        let (shop, built) = (Shop::on(store), Arc::default());
+        let options = |name| {
+            Options::new(name, "v1")
+                .rewatch(Duration::from_secs(2))
+                .patience(Duration::from_secs(1))
+        };
         let nodes: Vec<Running> = ["a", "b", "c"]
             .map(|name| shop.start(&mut world, options(name), quick(&built)))
             .into_iter()
@@ -57,7 +59,9 @@ fn lost_answers_and_bad_watches_delay_and_do_no_more() {
         record.check();
         assert!(record.hold().is_none());
         unknown += shop.store.lost_answers();
+        hung += shop.store.hung();
     }
+    assert!(hung > 200, "the faults happened: {hung} calls never ended");
     assert!(unknown > 200, "the faults happened: {unknown} answers were lost");
 }
 
@@ -72,7 +76,7 @@ fn an_order_whose_answer_was_lost_is_answered_by_the_change_itself() {
         let mut world = World::new(seed);
         let store = FaultyStore::new(MemoryStore::new(RecordId(7)), seed);
         store.set_faults(false);
-        let (shop, built) = (Shop::on(store), Grants::default());
+        let (shop, built) = (Shop::on(store), Arc::default());
         let a = shop.start(&mut world, Options::new("a", "v1"), endless(&built));
         world.run_until("a builds", || !built.lock().expect("no panic").is_empty());
         shop.store.set_faults(true);
@@ -88,7 +92,7 @@ fn an_order_whose_answer_was_lost_is_answered_by_the_change_itself() {
 #[test]
 fn another_record_ends_the_life_and_a_new_one_begins_on_it() {
     for seed in 0..20 {
-        let (mut world, shop, built) = (World::new(seed), Shop::new(), Grants::default());
+        let (mut world, shop, built) = (World::new(seed), Shop::new(), Arc::default());
         let a = shop.start(&mut world, Options::new("a", "v1"), quick(&built));
         world.run_until("a is open", || a.is_open());
         let b = shop.start(&mut world, Options::new("b", "v2"), endless(&built));
@@ -107,7 +111,7 @@ fn another_record_ends_the_life_and_a_new_one_begins_on_it() {
 #[test]
 fn a_restored_record_is_refused_and_the_gate_unknown() {
     for seed in 0..20 {
-        let (mut world, shop, built) = (World::new(seed), Shop::new(), Grants::default());
+        let (mut world, shop, built) = (World::new(seed), Shop::new(), Arc::default());
         let a = shop.start(&mut world, Options::new("a", "v1"), quick(&built));
         world.run_until("a is open", || a.is_open());
         let backup = shop.store.record();
@@ -136,7 +140,7 @@ fn a_restored_record_is_refused_and_the_gate_unknown() {
 
 #[test]
 fn a_restored_record_that_has_grown_again_is_refused_too() {
-    let (mut world, shop, built) = (World::new(2), Shop::new(), Grants::default());
+    let (mut world, shop, built) = (World::new(2), Shop::new(), Arc::default());
     let a = shop.start(&mut world, Options::new("a", "v1"), quick(&built));
     let empty = shop.store.record();
     world.run_until("a is open", || a.is_open());
@@ -193,7 +197,7 @@ fn a_record_of_a_newer_format_is_neither_read_nor_written() {
     let mut world = World::new(1);
     let inner = MemoryStore::new(RecordId(7));
     let shop = Shop::on(Newer { inner, newer: Mutex::new(true), commits: Mutex::new(0) });
-    let built = Grants::default();
+    let built = Arc::default();
     let a = shop.start(&mut world, Options::new("a", "v1"), quick(&built));
     world.run_until("the gate is unknown", || gate(&a).contains("newer format 2"));
     world.run_for(Duration::from_secs(600));
@@ -211,7 +215,7 @@ fn a_record_of_a_newer_format_is_neither_read_nor_written() {
 fn a_store_that_is_away_makes_the_gate_unknown_until_it_is_back() {
     let mut world = World::new(1);
     let store = FaultyStore::new(MemoryStore::new(RecordId(7)), 1);
-    let (shop, built) = (Shop::on(store), Grants::default());
+    let (shop, built) = (Shop::on(store), Arc::default());
     shop.store.set_away(true);
     let a = shop.start(&mut world, Options::new("a", "v1").watch_only(), quick(&built));
     world.run_until("unknown", || gate(&a).contains("unavailable"));

@@ -139,6 +139,9 @@ impl Driver {
         let (expects, revision) = (change.expects, change.revision);
         tracing::debug!(?causes, %expects, %revision, "commits");
         let suspects = self.members.suspects.clone();
+        if self.doubtful.is_empty() {
+            self.told.clear();
+        }
         let proposal = self.proposals;
         self.proposals += 1;
         let noted = JournalEntry::Proposed { proposal, change: change.clone(), inputs, suspects };
@@ -205,6 +208,7 @@ impl Driver {
                 tracing::debug!(revision = %change.revision, "committed");
                 self.commit_backoff.reset();
                 self.doubtful.retain(|doubtful| doubtful.change != change);
+                self.told.insert(change.revision);
                 self.is_committed(causes);
                 self.take_change(&change, now);
             }
@@ -254,10 +258,12 @@ impl Driver {
         let committed = settled.into_iter().find(|doubtful| doubtful.change == *read);
         let Some(doubtful) = committed else { return };
         let (proposal, revision) = (doubtful.proposal, read.revision);
-        tracing::info!(%revision, "committed, though the answer was lost");
-        let answer = CommitAnswer::Committed;
-        let entry = JournalEntry::Answered { proposal, revision, answer };
-        self.shared.quietly(|machine| machine.note(entry));
+        if self.told.insert(revision) {
+            tracing::info!(%revision, "committed, though the answer was lost");
+            let answer = CommitAnswer::Committed;
+            let entry = JournalEntry::Answered { proposal, revision, answer };
+            self.shared.quietly(|machine| machine.note(entry));
+        }
         self.is_committed(doubtful.causes);
     }
 }

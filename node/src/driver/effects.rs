@@ -164,7 +164,7 @@ impl Driver {
         let build = Arc::clone(&self.builder).build(build);
         let build = Box::pin(build.instrument(span));
         match &self.options.spawner {
-            Some(spawn) => spawn(build),
+            Some(spawner) => (spawner.0)(build),
             None => self.builds.push((work.clone(), build)),
         }
     }

@@ -230,6 +230,7 @@ impl Driver {
                     tracing::info!(record = %record.id(), revision = %found, "reads the record");
                     self.known = found;
                     self.doubtful.clear();
+                    self.told.clear();
                 }
                 if read.is_none_or(|read| read < found) {
                     self.record = Some(record);

@@ -9,6 +9,7 @@ mod effects;
 mod feed;
 mod members;
 
+use std::collections::BTreeSet;
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -65,6 +66,9 @@ pub struct Driver {
     /// How many changes were sent off.
     proposals: u64,
     doubtful: Vec<Doubtful>,
+    /// Revisions that are known to be this node's own, since there are doubts: the same change may
+    /// have been sent off twice, and one of the two was committed.
+    told: BTreeSet<Revision>,
     commit_backoff: Backoff,
     /// Not before this is anything folded again.
     fold_at: Duration,
@@ -168,6 +172,7 @@ impl Driver {
             commit: None,
             proposals: 0,
             doubtful: Vec::new(),
+            told: BTreeSet::new(),
             commit_backoff: backoff(),
             fold_at: now,
             known: Revision(0),

@@ -20,6 +20,7 @@ pub(crate) struct FaultyStore {
     on: Arc<AtomicBool>,
     away: AtomicBool,
     lost: AtomicU64,
+    hung: AtomicU64,
 }
 
 fn one_in(draws: &Mutex<ChaCha8Rng>, n: u64) -> bool {
@@ -32,7 +33,14 @@ impl FaultyStore {
         key[..8].copy_from_slice(&seed.to_le_bytes());
         let draws = Arc::new(Mutex::new(ChaCha8Rng::from_seed(key)));
         let on = Arc::new(AtomicBool::new(true));
-        Self { inner, draws, on, away: AtomicBool::new(false), lost: AtomicU64::new(0) }
+        Self {
+            inner,
+            draws,
+            on,
+            away: AtomicBool::new(false),
+            lost: AtomicU64::new(0),
+            hung: AtomicU64::new(0),
+        }
     }
 
     /// Neither reads nor watches, and its watches have ended.
@@ -55,6 +63,18 @@ impl FaultyStore {
         self.on.store(on, Ordering::SeqCst);
     }
 
+    /// Sometimes never answers.
+    async fn hang(&self) {
+        if self.one_in(12) {
+            self.hung.fetch_add(1, Ordering::SeqCst);
+            std::future::pending().await
+        }
+    }
+
+    pub(crate) fn hung(&self) -> u64 {
+        self.hung.load(Ordering::SeqCst)
+    }
+
     fn one_in(&self, n: u64) -> bool {
         self.on.load(Ordering::SeqCst) && one_in(&self.draws, n)
     }
@@ -62,6 +82,7 @@ impl FaultyStore {
 
 impl RecordStore for FaultyStore {
     async fn load(&self) -> Result<RecordParts, StoreError> {
+        self.hang().await;
         if self.is_away() || self.one_in(4) {
             return Err(StoreError::Unavailable { why: "cut".to_owned() });
         }
@@ -77,6 +98,7 @@ impl RecordStore for FaultyStore {
             return lost();
         }
         let answer = self.inner.commit(change).await;
+        self.hang().await;
         if self.one_in(4) { lost() } else { answer }
     }
 
@@ -84,6 +106,7 @@ impl RecordStore for FaultyStore {
         if self.is_away() || self.one_in(5) {
             return Err(StoreError::Unavailable { why: "cut".to_owned() });
         }
+        self.hang().await;
         let after = if self.one_in(3) { Revision(after.0.saturating_sub(2)) } else { after };
         let changes = self.inner.watch(after).await?;
         let (draws, on) = (Arc::clone(&self.draws), Arc::clone(&self.on));
