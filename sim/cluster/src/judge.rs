@@ -58,6 +58,8 @@ pub(crate) struct Judge {
 }
 
 struct Inner {
+    /// As it was before the newest step.
+    before: World,
     world: World,
     digest: Digest,
     failure: Option<Failure>,
@@ -78,7 +80,7 @@ struct Trap {
 
 struct Proposal {
     change: Change,
-    input: Option<Input>,
+    inputs: Vec<Input>,
     suspects: BTreeSet<HostId>,
 }
 
@@ -95,8 +97,10 @@ impl Judge {
     pub(crate) fn new(tells: bool) -> Self {
         let setup =
             Setup { places: Vec::new(), chunks: BTreeSet::new(), arbiters: 1, protocol: &Current };
+        let world = World::new(setup);
         let inner = Inner {
-            world: World::new(setup),
+            before: world.clone(),
+            world,
             digest: Digest::new(),
             failure: None,
             proposed: BTreeMap::new(),
@@ -146,12 +150,12 @@ impl Judge {
             let at = proposed.iter().position(|proposal| proposal.change == **change);
             at.map(|at| proposed.remove(at))
         };
-        let Some(Proposal { input, suspects, .. }) = proposal else {
+        let Some(Proposal { inputs, suspects, .. }) = proposal else {
             let revision = change.revision;
             self.fail(Failure::unmet(format!("{revision} was committed, and nobody had folded it")));
             return;
         };
-        self.hear(News::Committed { from, change: Arc::clone(change), input, suspects });
+        self.hear(News::Committed { from, change: Arc::clone(change), inputs, suspects });
     }
 
     /// The gate of a process, as a probe reads it, has to be what the record says.
@@ -226,9 +230,8 @@ impl Inner {
             return Vec::new();
         }
         self.steps += 1;
-        let before = self.world.clone();
         let mut facts = Vec::new();
-        let followed = self.world.follow(news, &mut facts);
+        let followed = self.world.hear(news, &mut facts);
         let followed = match followed {
             Ok(followed) => followed,
             Err(astray) => {
@@ -237,9 +240,10 @@ impl Inner {
             }
         };
         let time = madsim::time::TimeHandle::current().elapsed();
-        self.digest.step(&format!("{} {}", time.as_nanos(), followed.name), &before, &self.world);
+        let name = format!("{} {}", time.as_nanos(), followed.name);
+        self.digest.step(&name, &self.before, &self.world);
         let (event, after) = (&followed.event, &self.world);
-        let step = Transition { before: &before, event, facts: &facts, after };
+        let step = Transition { before: &self.before, event, facts: &facts, after };
         let judged = check(&step);
         if let Some(told) = &mut self.told {
             told.trace.push(followed.name);
@@ -253,6 +257,7 @@ impl Inner {
             let why = violation.why;
             self.failure = Some(Failure { property: Some(violation.property), why });
         }
+        self.before.follow(&mut self.world);
         self.spring(&facts)
     }
 
@@ -308,9 +313,8 @@ impl Sink {
             JournalEntry::Acknowledged { effect, outcome } => {
                 self.judge.hear(News::Acknowledged(who, effect, outcome));
             }
-            JournalEntry::Proposed { change, inputs, suspects } => {
-                let input = inputs.into_iter().next();
-                let proposal = Proposal { change, input, suspects };
+            JournalEntry::Proposed { change, inputs, suspects, .. } => {
+                let proposal = Proposal { change, inputs, suspects };
                 lock(&self.judge.inner).proposed.entry(who).or_default().push(proposal);
             }
             JournalEntry::Refused { input, refusal, .. } => {

@@ -10,8 +10,8 @@ use std::time::Duration;
 use futures_core::Stream;
 use handover_core::journal::CommitAnswer;
 use handover_core::{
-    Change, GrantId, HoldRow, HostId, Incarnation, Name, Record, RecordParts, Revision, Seq, Stage,
-    Standing,
+    Change, GrantId, HoldRow, HostId, Incarnation, Line, Name, Record, RecordParts, Revision, Seq,
+    Stage, Standing, Version,
 };
 use handover_node::{
     Changes, Membership, MembershipError, Predecessors, RecordStore, Sightings, StoreError,
@@ -133,28 +133,52 @@ impl OldCopy {
     }
 
     fn shows(&mut self, host: &HostId, grant: GrantId) -> bool {
+        let hold = self.read().and_then(Record::hold);
+        hold.is_some_and(|hold| hold.host == *host && hold.grant == grant)
+    }
+
+    /// Is there a reason to speak: the job, or a verdict?
+    fn has_news_for(&mut self, host: &HostId, version: &Version) -> bool {
+        self.read().is_some_and(|record| {
+            let named = record.hold().is_some_and(|hold| hold.host == *host);
+            named || record.verdict(version).is_some()
+        })
+    }
+
+    fn read(&mut self) -> Option<&Record> {
         let now = TimeHandle::current().elapsed();
-        let Some(record) = &mut self.record else { return false };
+        let record = self.record.as_mut()?;
         let old = self.news.iter().take_while(|(at, _)| *at <= now).count();
         for (_, change) in self.news.drain(..old) {
             // A repeat does not fit, and changes nothing.
             let _ = record.apply(&change);
         }
-        record.hold().is_some_and(|hold| hold.host == *host && hold.grant == grant)
+        Some(record)
     }
 }
 
 impl ShellStore {
     /// What this change says for the host itself.
-    fn word<'a>(&self, change: &'a Change) -> Option<(&'a HostId, Seq, &'a Standing)> {
+    fn word<'a>(&self, change: &'a Change) -> Option<(&'a HostId, &'a Line)> {
         let mut lines = change.lines.iter().filter(|(host, _)| host.name == self.name);
-        lines.find_map(|(host, line)| line.as_ref().map(|line| (host, line.seq, &line.standing)))
+        lines.find_map(|(host, line)| Some((host, line.as_ref()?)))
+    }
+
+    /// Does it ask a copy?
+    fn copies(&self) -> bool {
+        [Shell::SilentStandDown, Shell::GuardedReport].contains(&self.shell)
+    }
+
+    /// How old that is.
+    fn age(&self) -> Duration {
+        if self.shell == Shell::GuardedReport { self.lag } else { Duration::ZERO }
     }
 
     /// Does the shell keep this to itself?
     fn keeps(&self, change: &Change) -> bool {
-        let Some((host, seq, standing)) = self.word(change) else { return false };
-        let word = (host.clone(), seq);
+        let Some((host, line)) = self.word(change) else { return false };
+        let Line { version, seq, standing, .. } = line;
+        let word = (host.clone(), *seq);
         let mut silent = lock(&self.silent);
         if silent.muted.contains(&word) {
             return true;
@@ -163,7 +187,8 @@ impl ShellStore {
         let reports = if let Standing::Finished { grant, .. } = standing { Some(grant) } else { None };
         let keeps = match self.shell {
             Shell::SilentStandDown => {
-                first && *standing == Standing::StoodDown && change.hold.is_none()
+                let stands_down = first && *standing == Standing::StoodDown;
+                stands_down && !lock(&self.copy).has_news_for(host, version)
             }
             Shell::GuardedReport => {
                 first && reports.is_some_and(|grant| !lock(&self.copy).shows(host, *grant))
@@ -189,7 +214,7 @@ impl ShellStore {
             matches!(hold.stage, Stage::Started { .. }) && hold.host.name == self.name
         });
         let accepted =
-            self.word(change).is_some_and(|(_, _, word)| matches!(word, Standing::Accepted { .. }));
+            self.word(change).is_some_and(|(_, line)| matches!(line.standing, Standing::Accepted { .. }));
         started && accepted
     }
 }
@@ -197,7 +222,7 @@ impl ShellStore {
 impl RecordStore for ShellStore {
     async fn load(&self) -> Result<RecordParts, StoreError> {
         let parts = RecordStore::load(&*self.inner).await?;
-        if self.shell == Shell::GuardedReport {
+        if self.copies() {
             let mut copy = lock(&self.copy);
             if copy.record.is_none() {
                 copy.record = Record::from_parts(parts.clone()).ok();
@@ -220,8 +245,8 @@ impl RecordStore for ShellStore {
             return CommitAnswer::Committed;
         }
         let answer = self.inner.commit(change).await;
-        if answer == CommitAnswer::Committed && self.shell == Shell::GuardedReport {
-            lock(&self.copy).hear(&Arc::new(change.clone()), self.lag);
+        if answer == CommitAnswer::Committed && self.copies() {
+            lock(&self.copy).hear(&Arc::new(change.clone()), self.age());
         }
         if !matches!(answer, CommitAnswer::Unknown { .. }) {
             return answer;
@@ -242,10 +267,10 @@ impl RecordStore for ShellStore {
 
     async fn watch(&self, after: Revision) -> Result<Changes, StoreError> {
         let changes = RecordStore::watch(&*self.inner, after).await?;
-        if self.shell != Shell::GuardedReport {
+        if !self.copies() {
             return Ok(changes);
         }
-        let (copy, lag) = (Arc::clone(&self.copy), self.lag);
+        let (copy, lag) = (Arc::clone(&self.copy), self.age());
         Ok(Changes::new(Copying { changes: Mutex::new(changes), copy, lag }))
     }
 }

@@ -73,8 +73,8 @@ pub enum News {
         from: Who,
         /// What was committed.
         change: Arc<Change>,
-        /// What was folded into it; `None`: it was only settled.
-        input: Option<Input>,
+        /// What was folded into it, in this order; nothing: it was only settled.
+        inputs: Vec<Input>,
         /// Whom the folder suspected.
         suspects: BTreeSet<HostId>,
     },
@@ -105,7 +105,7 @@ impl World {
     ///
     /// # Errors
     /// If no machine of the core does that.
-    pub fn follow(&mut self, news: News, facts: &mut Vec<Fact>) -> Result<Followed, Astray> {
+    pub fn hear(&mut self, news: News, facts: &mut Vec<Fact>) -> Result<Followed, Astray> {
         match news {
             News::Booted { host, version, priority, settings, ledger } => {
                 Ok(self.follow_boot(&host, &version, (priority, settings, ledger), facts))
@@ -121,7 +121,7 @@ impl World {
             News::Wrote(who, order) => Ok(self.follow_write(who, &order, facts)),
             News::Stored(who, work) => {
                 let named = self.said(who, &format!("artifacts of {work} are stored"));
-                self.process_mut(who).artifacts.insert(work);
+                Arc::make_mut(&mut self.process_mut(who).artifacts).insert(work);
                 Ok(named)
             }
             News::Runs { who, work, plan } => {
@@ -150,8 +150,8 @@ impl World {
                 }
                 Ok(named)
             }
-            News::Committed { from, change, input, suspects } => {
-                self.follow_commit(from, &change, input, &suspects, facts)
+            News::Committed { from, change, inputs, suspects } => {
+                self.follow_commit(from, &change, inputs, &suspects, facts)
             }
             News::Refused(who, input, refusal) => {
                 let named = self.named(self.told(who, &input), || format!("{input:?}"), who);
@@ -279,7 +279,7 @@ impl World {
         let kind = step.map_or(StepKind::StoreEntry, |step| step.kind);
         let wrote = super::driver::what_it_writes(&effect);
         let named = self.said(who, &format!("its disk has {}", wrote.unwrap_or("nothing new")));
-        self.process_mut(who).ledger.write(order);
+        Arc::make_mut(&mut self.process_mut(who).ledger).write(order);
         facts.push(Fact::Performed { who, kind, work, wrote });
         named
     }
@@ -292,8 +292,8 @@ impl World {
         facts: &mut Vec<Fact>,
     ) {
         let process = self.process_mut(who);
-        process.ended.remove(&work);
-        process.workspaces.insert(work.clone());
+        Arc::make_mut(&mut process.ended).remove(&work);
+        Arc::make_mut(&mut process.workspaces).insert(work.clone());
         process.builds.insert(work.clone(), RunningBuild { plan, ..RunningBuild::default() });
         facts.push(Fact::BuildRuns { who, work });
     }
@@ -305,7 +305,7 @@ impl World {
             facts.push(Fact::BuildStopped { who, work });
             return;
         };
-        self.process_mut(who).ended.insert(work.clone(), clean);
+        Arc::make_mut(&mut self.process_mut(who).ended).insert(work.clone(), clean);
         if let Work::Granted(grant) = &work {
             let is_clean = |(chunk, sign_off): (&Chunk, &SignOff)| {
                 (*sign_off == SignOff::Clean).then(|| chunk.clone())
@@ -317,36 +317,39 @@ impl World {
         facts.push(Fact::BuildEnded { who, work, clean });
     }
 
-    /// The change must be what the core makes of its input on what is committed.
+    /// The change must be what the core makes of its inputs, one after another, on what is
+    /// committed.
     fn follow_commit(
         &mut self,
         from: Who,
         change: &Change,
-        input: Option<Input>,
+        inputs: Vec<Input>,
         suspects: &BTreeSet<HostId>,
         facts: &mut Vec<Fact>,
     ) -> Result<Followed, Astray> {
-        let record = self.committed();
-        let folded = match &input {
-            Some(input) => record.fold(input, suspects).ok(),
-            None => record.settle(suspects),
-        };
-        let event = input.as_ref().and_then(|input| self.told(from, input));
-        let named = self.named(event, || "settles".to_owned(), from);
-        let what = if folded.as_ref() == Some(change) {
-            None
-        } else {
-            let why = folded.map_or("makes nothing of it", |_| "makes something else of it");
-            let revision = change.revision;
-            Some(format!("{revision} was committed for {input:?}, and the core {why}"))
-        };
-        let input = input.map(Arc::new);
-        let committed = self.commit(STORE, change, input.as_ref(), facts);
-        match what {
-            Some(what) => Err(Astray(what)),
-            None if committed => Ok(named),
-            None => Err(Astray(format!("{} does not follow the record", change.revision))),
+        let revision = change.revision;
+        let mut expected = self.committed().clone();
+        expected.apply(change).map_err(|error| Astray(format!("{revision}: {error}")))?;
+        let event = inputs.first().and_then(|input| self.told(from, input));
+        let mut named = self.named(event, || "settles".to_owned(), from);
+        for input in inputs.iter().skip(1).filter_map(|input| self.told(from, input)) {
+            named.name = format!("{}; {}", named.name, self.name_of(&input));
         }
+        if inputs.is_empty() {
+            let settled = self.committed().settle(suspects);
+            let settled = settled.ok_or_else(|| Astray(format!("{revision} settles nothing")))?;
+            self.commit(STORE, &Arc::new(settled), None, facts);
+        }
+        for input in inputs {
+            let folded = self.committed().fold(&input, suspects).map_err(|refusal| {
+                Astray(format!("{revision} was committed for {input:?}, refused: {refusal}"))
+            })?;
+            self.commit(STORE, &Arc::new(folded), Some(&Arc::new(input)), facts);
+        }
+        if *self.committed() == expected {
+            return Ok(named);
+        }
+        Err(Astray(format!("{revision} is not what the core makes of its inputs")))
     }
 
     /// The event by which an input reaches the record.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use handover_core::{AtDeadline, DrainRequest, EndAction, Term};
+use handover_core::{AtDeadline, DrainRequest, EndAction, Standing, Term};
 use handover_node::DrainWish;
 use handover_sim::world::World;
 use madsim::time::sleep;
@@ -17,24 +17,34 @@ use crate::shells::Shell;
 pub(super) async fn crossed_stand_down(cluster: &mut Cluster) -> Result<(), Failure> {
     // No offer lapses: whoever was offered the job has to say so himself.
     *lock(&cluster.common.offer_patience) = Duration::from_secs(86_400);
-    let (crosses, waits) = (cluster.add("v1"), cluster.add("v1"));
+    lock(&cluster.common.shop).hangs.insert("v1".into());
+    let first = cluster.add("v1");
     cluster.draw_weather();
-    cluster.set_pace(crosses, Pace::Slow(Duration::from_millis(5 + cluster.below(100))));
+    cluster.builder().await?;
+    let crosses = cluster.add("v1");
     let node = cluster.node(crosses).await?;
-    if cluster.chance(500) {
-        let place = cluster.place(crosses).clone();
-        let offered = move |world: &World| {
+    let place = cluster.place(crosses).clone();
+    let id = move |world: &World| place.who().map(|who| world.process(who).host.id().clone());
+    let asks = |world: &World| {
+        let line = id(world).and_then(|id| world.committed().line(&id).cloned());
+        line.is_some_and(|line| matches!(line.standing, Standing::Asking { .. }))
+    };
+    cluster.until("it asks", asks).await?;
+    let waits = cluster.add("v1");
+    cluster.node(waits).await?;
+    cluster.set_pace(crosses, Pace::Slow(Duration::from_millis(5 + cluster.below(100))));
+    lock(&cluster.common.shop).hangs.clear();
+    cluster.node(first).await?.stand_down();
+    if cluster.chance(800) {
+        let offered = |world: &World| {
             let hold = world.committed().hold();
-            let id = place.who().map(|who| world.process(who).host.id());
-            hold.is_some_and(|hold| Some(&hold.host) == id)
+            hold.is_some_and(|hold| Some(&hold.host) == id(world).as_ref())
         };
-        // Or the other is first, and builds.
         cluster.until("it is offered", |world| offered(world) || approved(world, "v1")).await?;
     } else {
         cluster.wait(Duration::from_millis(600)).await?;
     }
     node.stand_down();
-    cluster.node(waits).await?;
     cluster.rest().await?;
     cluster.expect_served("v1")
 }
@@ -76,10 +86,12 @@ pub(super) async fn slot_before_drain(cluster: &mut Cluster) -> Result<(), Failu
         since: 0,
     };
     let deploys = executor.clone();
+    let dawdles = Duration::from_millis(cluster.below(500));
     madsim::task::spawn(async move {
         // Its host ends with it, so it may not be answered.
         let _ = deploys.submit("deploy", None, (!by_itself).then_some(request)).await;
         if by_itself && deploys.outcome("deploy").await.is_ok() {
+            sleep(dawdles).await;
             let _ = deploys.drain(wish).await;
         }
     });
