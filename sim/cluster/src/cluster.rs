@@ -74,6 +74,7 @@ impl Cluster {
             store,
             oracle,
             known: known.clone(),
+            polls: None,
             supervisor: node,
             offer_patience: Arc::new(Mutex::new(Duration::from_secs(10))),
             deployments: Arc::default(),

@@ -26,6 +26,8 @@ mod disk;
 #[cfg(madsim)]
 mod faults;
 #[cfg(madsim)]
+mod figures;
+#[cfg(madsim)]
 mod judge;
 #[cfg(madsim)]
 mod oracle;
@@ -48,6 +50,8 @@ mod sweep;
 #[cfg(madsim)]
 mod work;
 
+#[cfg(madsim)]
+pub use figures::{Boots, HandOver, boots, hand_over};
 #[cfg(madsim)]
 pub use judge::{Failure, Told};
 #[cfg(madsim)]

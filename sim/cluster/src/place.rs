@@ -34,6 +34,8 @@ pub(crate) struct Common {
     pub(crate) store: SocketAddr,
     pub(crate) oracle: SocketAddr,
     pub(crate) known: Oracle,
+    /// The hosts look into the store only so often.
+    pub(crate) polls: Option<Duration>,
     /// Where whoever starts the processes lives.
     pub(crate) supervisor: NodeHandle,
     /// How long an offer to another stands before who asks lets it lapse.
@@ -153,6 +155,7 @@ impl Place {
             address: common.store,
             speaker: Arc::clone(speaker),
             patience,
+            polls: common.polls,
         };
         let store = ShellStore {
             shell: common.shell,

@@ -219,6 +219,8 @@ pub(crate) struct NetStore {
     pub(crate) speaker: Speaker,
     /// How long it waits for an answer.
     pub(crate) patience: Duration,
+    /// It looks only so often; else it hears of each change.
+    pub(crate) polls: Option<Duration>,
 }
 
 fn unavailable(error: &std::io::Error) -> StoreError {
@@ -247,6 +249,7 @@ impl RecordStore for NetStore {
             endpoint,
             address,
             patience: self.patience,
+            polls: self.polls,
             after,
             read: VecDeque::new(),
             asked: None,
@@ -279,6 +282,7 @@ struct Watch {
     endpoint: Arc<Endpoint>,
     address: SocketAddr,
     patience: Duration,
+    polls: Option<Duration>,
     after: Revision,
     read: VecDeque<Arc<Change>>,
     asked: Option<Asked>,
@@ -309,7 +313,15 @@ impl Stream for Watch {
                 return Poll::Ready(Some(Ok(change)));
             }
             let asked = this.asked.get_or_insert_with(|| {
-                Box::pin(ask(this.endpoint.clone(), this.address, this.after, this.patience))
+                let asked =
+                    ask(this.endpoint.clone(), this.address, this.after, this.patience);
+                let polls = this.polls;
+                Box::pin(async move {
+                    if let Some(pause) = polls {
+                        sleep(pause).await;
+                    }
+                    asked.await
+                })
             });
             match asked.as_mut().poll(context) {
                 Poll::Pending => return Poll::Pending,
