@@ -17,7 +17,7 @@ use madsim::time::{TimeHandle, sleep, timeout};
 use crate::bell::lock;
 use crate::clock::Skewed;
 use crate::faults::{Chances, Faults};
-use crate::judge::{Failure, Judge};
+use crate::judge::{Failure, Judge, PLACES_MAX, name_of};
 use crate::oracle::{self, Oracle, Seen};
 use crate::pace::Pace;
 use crate::place::{Common, Life, Place};
@@ -98,6 +98,7 @@ impl Cluster {
     /// A new place, and the first process there.
     pub(crate) fn add(&mut self, version: &str) -> usize {
         let index = self.places.len();
+        assert!(index < PLACES_MAX, "a cluster has at most {PLACES_MAX} places");
         let mut draw = Draw::new(self.seed ^ ((index as u64 + 1) << 48), Concern::Delays);
         let clock = Skewed {
             zero: Duration::from_millis(draw.below(100_000)),
@@ -105,7 +106,7 @@ impl Cluster {
         };
         let place = Place {
             common: self.common.clone(),
-            name: format!("h{}", index + 1),
+            name: name_of(index),
             version: Arc::new(Mutex::new(version.into())),
             asks: Arc::new(Mutex::new(true)),
             pace: Arc::new(Mutex::new(Pace::Quick)),

@@ -125,11 +125,7 @@ pub fn boots(hosts: u64, seed: u64) -> Boots {
     })
 }
 
-async fn boot(
-    host: u64,
-    store: &Arc<Metered>,
-    membership: &Arc<MemoryMembership>,
-) -> GateHandle {
+async fn boot(host: u64, store: &Arc<Metered>, membership: &Arc<MemoryMembership>) -> GateHandle {
     let parts = Parts {
         store: Arc::clone(store),
         membership: Arc::clone(membership),
@@ -178,9 +174,8 @@ async fn measured(seed: u64, polls: Option<Duration>) -> Result<HandOver, Failur
     cluster.until("the first build ends", ended).await?;
     let start = TimeHandle::current().elapsed();
     let before = cluster.judge.commits();
-    let offered = |world: &World| {
-        world.committed().hold().is_some_and(|hold| hold.version.as_str() == "v2")
-    };
+    let offered =
+        |world: &World| world.committed().hold().is_some_and(|hold| hold.version.as_str() == "v2");
     cluster.until("the second is offered", offered).await?;
     let commits = cluster.judge.commits() - before;
     let runs = |world: &World| {

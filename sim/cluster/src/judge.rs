@@ -14,12 +14,20 @@ use handover_sim::check::{Property, Transition, check};
 use handover_sim::digest::Digest;
 use handover_sim::scenario::tell;
 use handover_sim::variants::Current;
-use handover_sim::world::{Fact, News, Setup, Who, World};
+use handover_sim::world::{Fact, News, Place, Setup, Who, World};
 
 use crate::bell::{Bell, lock};
 
 /// The record of each cluster.
 pub(crate) const RECORD: RecordId = RecordId(1);
+
+/// The most places that a cluster has.
+pub const PLACES_MAX: usize = 64;
+
+/// `h1`, `h2` and so on.
+pub(crate) fn name_of(place: usize) -> String {
+    format!("h{}", place + 1)
+}
 
 /// What a run has done wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,8 +103,13 @@ pub struct Told {
 
 impl Judge {
     pub(crate) fn new(tells: bool) -> Self {
-        let setup =
-            Setup { places: Vec::new(), chunks: BTreeSet::new(), arbiters: 1, protocol: &Current };
+        let place = |number| Place { up: false, ..Place::new(&name_of(number), "v1") };
+        let setup = Setup {
+            places: (0..PLACES_MAX).map(place).collect(),
+            chunks: BTreeSet::new(),
+            arbiters: 1,
+            protocol: &Current,
+        };
         let world = World::new(setup);
         let inner = Inner {
             before: world.clone(),
@@ -152,7 +165,9 @@ impl Judge {
         };
         let Some(Proposal { inputs, suspects, .. }) = proposal else {
             let revision = change.revision;
-            self.fail(Failure::unmet(format!("{revision} was committed, and nobody had folded it")));
+            self.fail(Failure::unmet(format!(
+                "{revision} was committed, and nobody had folded it"
+            )));
             return;
         };
         self.hear(News::Committed { from, change: Arc::clone(change), inputs, suspects });
@@ -303,7 +318,10 @@ impl Sink {
             *lock(&self.speaker) = self.judge.look(|world| world.newest(&name));
             return;
         }
-        let who = lock(&self.speaker).expect("the first line of a journal is the boot");
+        let Some(who) = *lock(&self.speaker) else {
+            // The run has failed before it booted, and nothing more is heard.
+            return;
+        };
         if !self.judge.look(|world| world.process(who).lives()) {
             // It was killed in this very step.
             return;

@@ -53,7 +53,7 @@ mod work;
 #[cfg(madsim)]
 pub use figures::{Boots, HandOver, boots, hand_over};
 #[cfg(madsim)]
-pub use judge::{Failure, Told};
+pub use judge::{Failure, PLACES_MAX, Told};
 #[cfg(madsim)]
 pub use report::report;
 #[cfg(madsim)]

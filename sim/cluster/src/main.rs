@@ -22,7 +22,7 @@ mod program {
     use std::time::Duration;
 
     use clap::Parser;
-    use handover_cluster::{Plan, Scene, Shell, boots, hand_over, report, sweep};
+    use handover_cluster::{PLACES_MAX, Plan, Scene, Shell, boots, hand_over, report, sweep};
 
     /// Runs scenes of a simulated cluster over seeds, and says what failed.
     #[derive(Debug, Parser)]
@@ -40,7 +40,7 @@ mod program {
         #[arg(long, default_value_t = 2)]
         jobs: usize,
         /// How many hosts, where the scene leaves that open.
-        #[arg(long, default_value_t = 8)]
+        #[arg(long, default_value_t = 8, value_parser = hosts)]
         hosts: usize,
         /// Where traces and journals of what failed are written.
         #[arg(long, default_value = "target/cluster")]
@@ -64,6 +64,11 @@ mod program {
     fn shell(text: &str) -> Result<Shell, String> {
         let found = Shell::ALL.into_iter().find(|shell| shell.name() == text);
         found.ok_or_else(|| format!("one of: {}", Shell::ALL.map(Shell::name).join(", ")))
+    }
+
+    fn hosts(text: &str) -> Result<usize, String> {
+        let hosts = text.parse().ok().filter(|hosts| (1..=PLACES_MAX).contains(hosts));
+        hosts.ok_or_else(|| format!("a number from 1 to {PLACES_MAX}"))
     }
 
     fn seeds(text: &str) -> Result<Range<u64>, String> {

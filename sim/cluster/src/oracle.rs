@@ -153,7 +153,14 @@ impl Membership for NetMembership {
 
     async fn watch(&self) -> Result<Sightings, MembershipError> {
         let (endpoint, address, patience) = (self.endpoint.clone(), self.address, self.patience);
-        Ok(Sightings::new(Watch { endpoint, address, patience, read: Vec::new(), next: 0, asked: None }))
+        Ok(Sightings::new(Watch {
+            endpoint,
+            address,
+            patience,
+            read: Vec::new(),
+            next: 0,
+            asked: None,
+        }))
     }
 }
 
@@ -186,9 +193,9 @@ impl Stream for Watch {
             let asked = this.asked.get_or_insert_with(|| {
                 let (endpoint, address) = (this.endpoint.clone(), this.address);
                 let (patience, from) = (PATIENCE + this.patience, this.next);
-                Box::pin(async move {
-                    endpoint.call_timeout(address, Since { from }, patience).await
-                })
+                Box::pin(
+                    async move { endpoint.call_timeout(address, Since { from }, patience).await },
+                )
             });
             match asked.as_mut().poll(context) {
                 Poll::Pending => return Poll::Pending,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use handover_core::{BuildId, HostId, Ledger, Version};
 use handover_node::{Driver, DriverError, Ended, Node, Options, Parts};
 use handover_sim::draw::Draw;
-use handover_sim::world::Who;
+use handover_sim::world::{News, Who};
 use madsim::net::Endpoint;
 use madsim::runtime::NodeHandle;
 use madsim::time::sleep;
@@ -98,11 +98,13 @@ impl Place {
             match ended {
                 Ok(Ended::Restart) => {}
                 Ok(Ended::Stop | Ended::Shutdown) => return,
-                Err(error) => {
+                Err(error) if self.common.shell == Shell::Current => {
                     let why = format!("{} cannot go on: {error}", self.name);
                     self.common.judge.fail(Failure::unmet(why));
                     return;
                 }
+                // The node has seen through its shell, and is started again as it asks.
+                Err(_) => self.common.judge.hear_of(&speaker, News::Crashed),
             }
         }
     }

@@ -96,7 +96,7 @@ impl Shell {
             Self::UnknownIsDone => {
                 &[Property::GateTruth, Property::SingleBuilder, Property::NoLostReport]
             }
-            Self::BuildBeforeCommit => &[Property::SingleBuilder],
+            Self::BuildBeforeCommit => &[Property::SingleBuilder, Property::NoAlarm],
             Self::NumbersFromTheRecord => &[Property::NoAlarm],
         }
     }
@@ -184,7 +184,8 @@ impl ShellStore {
             return true;
         }
         let first = silent.asked.insert(word.clone());
-        let reports = if let Standing::Finished { grant, .. } = standing { Some(grant) } else { None };
+        let reports =
+            if let Standing::Finished { grant, .. } = standing { Some(grant) } else { None };
         let keeps = match self.shell {
             Shell::SilentStandDown => {
                 let stands_down = first && *standing == Standing::StoodDown;
@@ -213,8 +214,9 @@ impl ShellStore {
         let started = change.hold.as_ref().and_then(HoldRow::hold).is_some_and(|hold| {
             matches!(hold.stage, Stage::Started { .. }) && hold.host.name == self.name
         });
-        let accepted =
-            self.word(change).is_some_and(|(_, line)| matches!(line.standing, Standing::Accepted { .. }));
+        let accepted = self
+            .word(change)
+            .is_some_and(|(_, line)| matches!(line.standing, Standing::Accepted { .. }));
         started && accepted
     }
 }

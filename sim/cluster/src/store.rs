@@ -181,10 +181,7 @@ async fn commit(
     }
 }
 
-async fn above(
-    (disk, faults, draw): (Disk, Faults, Arc<Mutex<Draw>>),
-    after: Revision,
-) -> Answer {
+async fn above((disk, faults, draw): (Disk, Faults, Arc<Mutex<Draw>>), after: Revision) -> Answer {
     let per_mille = |chance| lock(&draw).chance(chance);
     let now = faults.read();
     if per_mille(now.watch_ends) {
@@ -313,8 +310,7 @@ impl Stream for Watch {
                 return Poll::Ready(Some(Ok(change)));
             }
             let asked = this.asked.get_or_insert_with(|| {
-                let asked =
-                    ask(this.endpoint.clone(), this.address, this.after, this.patience);
+                let asked = ask(this.endpoint.clone(), this.address, this.after, this.patience);
                 let polls = this.polls;
                 Box::pin(async move {
                     if let Some(pause) = polls {

@@ -82,7 +82,10 @@ impl Sweep {
 /// # Panics
 /// If a variable is not a number.
 #[must_use]
-#[expect(clippy::disallowed_methods, reason = "these variables are the interface of madsim's users")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "these variables are the interface of madsim's users"
+)]
 pub fn seeds_of_environment(count: u64) -> Range<u64> {
     let number = |name: &str| {
         let text = std::env::var(name).ok()?;

@@ -80,9 +80,8 @@ impl Worker {
             }
             let (work, chunk) = (build.work().clone(), chunk.clone());
             let signed = chunk.clone();
-            self.judge.hear_of(&self.speaker, |who| {
-                News::Signed(who, work, signed, SignOff::Clean)
-            });
+            self.judge
+                .hear_of(&self.speaker, |who| News::Signed(who, work, signed, SignOff::Clean));
             build.sign_off(chunk, SignOff::Clean);
         }
         let rest = if hangs { Duration::from_secs(86_400) } else { self.drawn(shop.takes) };

@@ -13,13 +13,10 @@ fn scene_of(shell: Shell) -> Scene {
         Shell::SilentStandDown => Scene::CrossedStandDown,
         Shell::GuardedReport => Scene::SecondApproval,
         Shell::DrainAfterSlot => Scene::SlotBeforeDrain,
-        Shell::NumbersFromTheRecord => Scene::BuilderDies,
-        Shell::Current
-        | Shell::ReportOnce
-        | Shell::UnknownIsLost
-        | Shell::UnknownIsFailed
-        | Shell::UnknownIsDone
-        | Shell::BuildBeforeCommit => Scene::CutInHalf,
+        Shell::NumbersFromTheRecord => Scene::RollingUpdate,
+        Shell::BuildBeforeCommit => Scene::SlowBuilder,
+        Shell::ReportOnce | Shell::UnknownIsLost => Scene::StoreRestarts,
+        Shell::Current | Shell::UnknownIsFailed | Shell::UnknownIsDone => Scene::CutInHalf,
     }
 }
 

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use handover_core::journal::HostInput;
 use handover_core::{
-    Acknowledgement, Change, Chunk, Effect, ExecutorEffect, HostId, Input, Ledger,
-    Priority, Refusal, Seq, Settings, SignOff, Version, View, Work,
+    Acknowledgement, Change, Chunk, Effect, ExecutorEffect, HostId, Input, Ledger, Priority,
+    Refusal, Seq, Settings, SignOff, Version, View, Work,
 };
 
 use super::{
@@ -272,7 +272,12 @@ impl World {
         named
     }
 
-    fn follow_write(&mut self, who: Who, order: &ExecutorEffect, facts: &mut Vec<Fact>) -> Followed {
+    fn follow_write(
+        &mut self,
+        who: Who,
+        order: &ExecutorEffect,
+        facts: &mut Vec<Fact>,
+    ) -> Followed {
         let effect = Effect::Executor(order.clone());
         let step = Step::of(&effect);
         let work = step.as_ref().and_then(|step| step.work.clone());
@@ -284,13 +289,7 @@ impl World {
         named
     }
 
-    fn follow_start(
-        &mut self,
-        who: Who,
-        work: Work,
-        plan: BTreeSet<Chunk>,
-        facts: &mut Vec<Fact>,
-    ) {
+    fn follow_start(&mut self, who: Who, work: Work, plan: BTreeSet<Chunk>, facts: &mut Vec<Fact>) {
         let process = self.process_mut(who);
         Arc::make_mut(&mut process.ended).remove(&work);
         Arc::make_mut(&mut process.workspaces).insert(work.clone());

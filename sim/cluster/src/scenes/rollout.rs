@@ -45,11 +45,7 @@ async fn submit(cluster: &Cluster, index: usize, build: &'static str) -> Result<
 }
 
 /// Drains what runs at a place, and starts the next version there once it is drained.
-pub(super) async fn replace(
-    cluster: &Cluster,
-    index: usize,
-    version: &str,
-) -> Result<(), Failure> {
+pub(super) async fn replace(cluster: &Cluster, index: usize, version: &str) -> Result<(), Failure> {
     let node = cluster.node(index).await?;
     *lock(&cluster.place(index).version) = version.into();
     let wish = DrainWish {
