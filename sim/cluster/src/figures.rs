@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures_core::Stream;
 use handover_core::journal::CommitAnswer;
-use handover_core::{Change, RecordParts, Revision};
+use handover_core::{Change, RecordParts, Revision, Standing};
 use handover_node::{
     Build, Changes, GateHandle, MemoryLedger, MemoryMembership, MemoryStore, Node, Options, Parts,
     RecordStore, StoreError,
@@ -173,11 +173,18 @@ async fn measured(seed: u64, polls: Option<Duration>) -> Result<HandOver, Failur
     let ended = |world: &World| !world.history().ended.is_empty();
     cluster.until("the first build ends", ended).await?;
     let start = TimeHandle::current().elapsed();
+    let reported = |world: &World| {
+        let mut lines = world.committed().lines();
+        lines.any(|(_, line)| {
+            line.version.as_str() == "v1" && matches!(line.standing, Standing::Finished { .. })
+        })
+    };
+    cluster.until("the first report is folded", reported).await?;
     let before = cluster.judge.commits();
     let offered =
         |world: &World| world.committed().hold().is_some_and(|hold| hold.version.as_str() == "v2");
     cluster.until("the second is offered", offered).await?;
-    let commits = cluster.judge.commits() - before;
+    let commits = cluster.judge.commits() - before + 1;
     let runs = |world: &World| {
         let mut processes = world.processes();
         processes.any(|(_, process)| {

@@ -80,10 +80,13 @@ struct Inner {
     traps: Vec<Trap>,
 }
 
+/// What is done to a host at once.
+type Deed = Box<dyn FnOnce(Who) + Send>;
+
 /// What is to be done in the very step in which a living host comes into such a phase.
 struct Trap {
     wanted: Box<dyn Fn(Phase) -> bool + Send>,
-    then: Box<dyn FnOnce(Who) + Send>,
+    then: Deed,
 }
 
 struct Proposal {
@@ -240,7 +243,7 @@ impl Judge {
 
 impl Inner {
     /// Takes a piece of news and judges it; what is to be done about it at once.
-    fn hear(&mut self, news: News) -> Vec<(Who, Box<dyn FnOnce(Who) + Send>)> {
+    fn hear(&mut self, news: News) -> Vec<(Who, Deed)> {
         if self.failure.is_some() {
             return Vec::new();
         }
@@ -276,7 +279,7 @@ impl Inner {
         self.spring(&facts)
     }
 
-    fn spring(&mut self, facts: &[Fact]) -> Vec<(Who, Box<dyn FnOnce(Who) + Send>)> {
+    fn spring(&mut self, facts: &[Fact]) -> Vec<(Who, Deed)> {
         let mut sprung = Vec::new();
         for fact in facts {
             let Fact::Moved { who, to, .. } = fact else { continue };

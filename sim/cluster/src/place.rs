@@ -143,7 +143,6 @@ impl Place {
         if *lock(&self.asks) { options } else { options.watch_only() }
     }
 
-    #[expect(clippy::type_complexity, reason = "it is named once")]
     fn parts(
         &self,
         endpoint: Arc<Endpoint>,

@@ -94,7 +94,7 @@ fn simulate(plan: Plan, seed: u64, tells: bool) -> Outcome {
     });
     Outcome {
         seed,
-        failure: judge.failure().or(ended.err()),
+        failure: judge.failure().or_else(|| ended.err()),
         digest: judge.digest(),
         time,
         steps: judge.steps(),
