@@ -1,12 +1,15 @@
 //! Small answers that others rely on, each at the edge where it changes.
 
+use std::collections::BTreeSet;
+
 use handover_core::executor::{
     Acknowledgement, Announced, BuildState, CancelRefusal, End, EndAction, Executor,
     ExecutorEffect, Ledger, Settings, Stage, SubmitRefusal, Term, Work,
 };
 use handover_core::{
-    AtDeadline, BuildId, Candidate, Drain, DrainId, DrainRequest, Effect, Host, HostId, Priority,
-    RecordId, Version,
+    AtDeadline, BuildId, Cancelling, Candidate, Drain, DrainId, DrainRequest, Effect, GrantId,
+    Hold, Host, HostId, Input, Priority, Record, RecordError, RecordId, Seq, SignOff, Standing,
+    Statement, Then, Version,
 };
 
 fn executor() -> Executor {
@@ -197,4 +200,34 @@ fn the_job_is_wanted_from_the_asking_to_the_stand_down() {
 #[test]
 fn a_record_is_named_in_reports() {
     assert!(format!("{:?}", RecordId(0xab)).contains("ab"), "{:?}", RecordId(0xab));
+}
+
+/// A record whose only line has been offered the job.
+fn offered() -> Record {
+    let mut record = Record::new(RecordId(7));
+    let (host, version) = (HostId::new("b", 1), Version::from("v1"));
+    let standing = Standing::Asking { priority: Priority(0) };
+    let statement = Statement { host, version, seq: Seq(1), standing };
+    let change = record.fold(&Input::Statement(statement), &BTreeSet::new());
+    record.apply(&change.expect("it is the first word")).expect("nobody else writes");
+    record
+}
+
+#[test]
+fn an_offer_carries_neither_sign_offs_nor_a_cancel() {
+    let offered = offered().to_parts();
+    let with = |change: fn(&mut Hold)| {
+        let mut parts = offered.clone();
+        change(parts.hold.as_mut().expect("it is offered"));
+        Record::from_parts(parts)
+    };
+    let refused = Err(RecordError::HoldOutOfStage(GrantId(1)));
+    assert!(with(|_| ()).is_ok());
+    assert_eq!(with(|hold| drop(hold.signed_off.insert("c".into(), SignOff::Clean))), refused);
+    assert_eq!(
+        with(|hold| {
+            hold.cancelling = Some(Cancelling { reason: "by hand".into(), then: Then::Block });
+        }),
+        refused
+    );
 }

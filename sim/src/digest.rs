@@ -297,10 +297,10 @@ mod tests {
         assert_eq!(
             run(&script()),
             [
-                "ca91ec3c9224a709c3bd474313360f4c",
-                "fd654593ff3798115cdc7d01247b39b6",
-                "13673a4522470e915e6165c6b5f38211",
-                "8fff42648baf440465e0324e7797ab02"
+                "bbfe81988620b57885e9d66717e8fb89",
+                "05f3e670b1d8ed4b016283d5b9448208",
+                "9cca9c0c45b165b759f9324da188295c",
+                "cd335b18625d7cc0db85faef428a3f11"
             ]
         );
     }

@@ -84,7 +84,11 @@ fn what_does_not_matter_is_left_out() {
 #[test]
 fn the_report_says_what_is_broken_by_what_and_since_when() {
     let explanation = explain(&crossed(), &Limits::default());
-    insta::assert_snapshot!(format!("{explanation}\n{}", explanation.scenario));
+    let report = format!("{explanation}\n{}", explanation.scenario);
+    insta::assert_snapshot!(report);
+    let readme = include_str!("../../README.md");
+    let shown = format!("```explained\n{report}```");
+    assert!(readme.contains(&shown), "the README shows it:\n{shown}");
 }
 
 #[test]

@@ -204,7 +204,10 @@ fn each_reduction_leaves_all_verdicts_as_they_are_and_makes_the_space_no_larger(
     }
 }
 
-const ALIKE: &[(&[u8], u8, (u8, u8), &[(Fault, u8)])] = &[
+/// Hosts, chunks, local builds, faults.
+type Alike = (&'static [u8], u8, (u8, u8), &'static [(Fault, u8)]);
+
+const ALIKE: &[Alike] = &[
     (&[0], 1, (0, 0), &[]),
     (&[0, 0], 1, (0, 0), &[]),
     (&[0], 1, (0, 0), &[(Fail, 1), (Retry, 1), (Unsigned, 1)]),
@@ -231,6 +234,28 @@ fn steps_that_are_worked_out_once_make_the_same_space() {
         let (shared, single) = (run(&shared), run(&single));
         assert_eq!(words(&shared), words(&single), "{hosts:?} {faults:?}");
         assert_eq!(shared.coverage, single.coverage, "{hosts:?} {faults:?}");
+    }
+}
+
+/// Some break what no host can see alone: two that build, a hold that is taken from another.
+#[test]
+fn steps_that_are_worked_out_once_show_what_wrong_protocols_break() {
+    let looks_at_no_numbers = [
+        "age-is-death",
+        "accept-without-acknowledgement",
+        "stay-gone",
+        "accepted-waits",
+        "ends-when-idle",
+        "ignore-revocation",
+        "slot-released-at-cancel",
+        "approve-unsigned",
+        "report-not-held",
+    ];
+    for row in WRONG.iter().filter(|row| looks_at_no_numbers.contains(&row.0)) {
+        let shared = Bounds { reductions: Reductions::ALL, ..wrong(row) };
+        let reductions = Reductions { shared_steps: false, ..Reductions::ALL };
+        let single = Bounds { reductions, ..shared.clone() };
+        assert_eq!(words(&run(&shared)), words(&run(&single)), "{shared}");
     }
 }
 
@@ -365,6 +390,32 @@ fn the_program_ends_with_4_where_the_bound_is_reached_and_with_1_where_nothing_b
 }
 
 #[test]
+fn the_program_ends_early_within_a_memory_and_still_tells_what_it_could_not_write() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let (exit, out, _) = program(folder.path(), &["--hosts", "3", "--max-memory", "1K"]);
+    assert_eq!(exit, Some(4));
+    assert!(out.contains("NoWedge          unknown\n") && out.contains("ended early"), "{out}");
+    let wrong = ["--protocol", "silent-stand-down", "--faults", "reask=1"];
+    let (exit, out, err) = program(folder.path(), &[&wrong[..], &["-o", "none/x"]].concat());
+    assert_eq!(exit, Some(2));
+    assert!(out.contains("NoWedge          broken in 3 steps\n"), "{out}");
+    assert!(err.contains("none/x cannot be written") && err.contains("stand-down a"), "{err}");
+}
+
+#[test]
+fn the_program_explores_named_configurations_a_row_each() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let (exit, out, _) = program(folder.path(), &["--table", "A08", "P01"]);
+    assert_eq!((exit, out.lines().count()), (Some(0), 3));
+    assert!(out.contains("\nP01  v1 v1               2    2      0        403 "), "{out}");
+    assert!(out.contains(" all hold             hang=2\n"), "{out}");
+    let (exit, out, _) = program(folder.path(), &["--table", "P01", "--max-states", "50"]);
+    assert!(exit == Some(4) && out.contains("unknown, "), "{out}");
+    let (exit, _, err) = program(folder.path(), &["--table", "P99"]);
+    assert!(exit == Some(2) && err.contains("P99"), "{err}");
+}
+
+#[test]
 fn the_program_refuses_what_it_cannot_explore_and_says_what_it_can() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     for (faults, why) in [
@@ -372,6 +423,7 @@ fn the_program_refuses_what_it_cannot_explore_and_says_what_it_can() {
         ("crush=1", "there is no fault `crush`; there are crash, gone, "),
         ("crash", "write KIND=N, as in crash=1"),
         ("crash=-1", "`-1` is no number from 0 to 255"),
+        ("crash=8", "8 times `crash` are too many: at most 7 can be explored"),
     ] {
         let (exit, out, err) = program(folder.path(), &["--faults", faults]);
         assert_eq!((exit, out.as_str()), (Some(2), ""));

@@ -1,7 +1,7 @@
 //! Each wrong protocol is found by the default swarm, breaks what it names, and nothing else first;
 //! those that the rest of the protocol makes up for break nothing.
 
-use handover_sim::check::Property::{self, SingleBuilder, TruthfulIdle};
+use handover_sim::check::Property::{self, NoWedge, SingleBuilder, TruthfulIdle};
 use handover_sim::choose::{FaultKind, Outcome, WalkReport};
 use handover_sim::scenario::{self, Ended, Scenario};
 use handover_sim::swarm::{Settings, Strategy, run_seed};
@@ -31,7 +31,7 @@ const CASES: &[Case] = &[
     case("drain-after-release"),
     case("always-broken"),
     // An old word has to be doubled, or left behind, while its host accepts.
-    Case { from: 360, or: &[TruthfulIdle], ..case("no-seq") },
+    Case { from: 390, or: &[TruthfulIdle], ..case("no-seq") },
     case("decide-when-queued"),
     case("ends-wait-for-a-pass"),
     case("offer-in-a-later-fold"),
@@ -41,10 +41,10 @@ const CASES: &[Case] = &[
     case("approval-before-commit"),
     // Two words and a view have to cross. The late stand-down mostly comes before the host has
     // accepted for the second time; then nobody is evicted, and both build.
-    Case { or: &[SingleBuilder], ..case("accept-without-acknowledgement") },
+    Case { from: 40, or: &[SingleBuilder], ..case("accept-without-acknowledgement") },
     case("stay-gone"),
     // A build has to fail, to be heard, and to be retried, with nobody else of its version.
-    Case { from: 500, ..case("finished-stays-down") },
+    Case { from: 520, ..case("finished-stays-down") },
     case("stale-word-takes-offer-back"),
     case("no-grants"),
     case("no-grants-at-the-offer"),
@@ -62,7 +62,8 @@ const CASES: &[Case] = &[
     case("lapse-to-the-same-host"),
     case("age-is-death"),
     case("latest-verdict"),
-    case("offer-to-a-draining-host"),
+    // It is drained on its way, and not at its end.
+    Case { or: &[NoWedge], ..case("offer-to-a-draining-host") },
     case("free-at-start"),
     case("drain-forgotten"),
     case("cut-builds-pay"),
@@ -84,10 +85,15 @@ const NEAR: u64 = 100;
 
 /// And at least so many, to see that nothing else breaks first. `handover-sim variants --json` tells
 /// the same of many more.
-const FEW: u64 = 3;
+const FEW: u64 = 2;
 
+/// A walk of many hosts goes on for long before it is called a livelock, so what breaks `NoLivelock`
+/// is looked for among a few.
 fn settings(protocol: &dyn Protocol) -> Settings {
     let mut settings = Settings::default();
+    if protocol.breaks() == Some(Property::NoLivelock) {
+        settings = Settings { hosts: 3, steps_max: 1_000, local_builds: 0, ..settings };
+    }
     if protocol.needs_reuse() {
         settings.faults.insert(FaultKind::Reuse, 3);
     }
@@ -182,7 +188,7 @@ fn replay(report: &WalkReport) -> Result<(), String> {
 #[test]
 fn the_right_one_breaks_nothing_and_what_other_rules_make_up_for_neither() {
     for protocol in PROTOCOLS.iter().filter(|protocol| protocol.breaks().is_none()) {
-        for seed in 0..10 * FEW {
+        for seed in 0..15 * FEW {
             let broken = broken_by(&walked(protocol.name(), seed));
             let masked_by = protocol.masked_by().unwrap_or("nothing is left out");
             assert_eq!(broken, None, "seed {seed} under {}: {masked_by}", protocol.name());

@@ -17,7 +17,7 @@ const STEPS: &[(&str, usize)] = &[
     ("build-at-the-offer", 9),
     ("no-grants-at-the-offer", 9),
     ("no-grants-nor-acknowledgement", 12),
-    ("ends-wait-for-a-pass", 11),
+    ("ends-wait-for-a-pass", 10),
     ("elect-at-publication", 2),
     ("abandoned-before-stopped", 15),
     ("asks-before-stopped", 12),

@@ -165,6 +165,8 @@ pub fn hand_over(seed: u64, polls: Option<Duration>) -> Result<HandOver, Failure
 async fn measured(seed: u64, polls: Option<Duration>) -> Result<HandOver, Failure> {
     let mut cluster = Cluster::new(seed, Shell::Current, Judge::new(false));
     cluster.common.polls = polls;
+    // Long enough that the second asks before the first build ends.
+    lock(&cluster.common.shop).takes = (Duration::from_secs(4), Duration::from_secs(5));
     cluster.add("v1");
     cluster.builder().await?;
     cluster.add("v2");

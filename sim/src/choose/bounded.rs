@@ -75,7 +75,8 @@ impl Departures {
         Self { draw, kinds, victim: None, planned, decisions: 0, held: 0, counting: None }
     }
 
-    /// Departs in ways that are drawn at so many points, which are drawn below `steps`. Half of them come soon after the one before: two that have to do with each other often do.
+    /// Departs in ways that are drawn at so many points, which are drawn below `steps`. Half of them
+    /// come soon after the one before: two that have to do with each other often do.
     pub(super) fn drawn(mut draw: Draw, draft: &Draft, departures: u64, steps: u64) -> Self {
         let mut points: Vec<u64> = Vec::new();
         for _ in 0..departures {
@@ -179,9 +180,15 @@ impl Departures {
     }
 }
 
-/// All that can go wrong now.
+/// All that can go wrong now; what ends after a while may also last.
 fn all(world: &World, kinds: &[FaultKind], draw: &mut Draw) -> Vec<Strike> {
-    kinds.iter().flat_map(|kind| strikes(world, *kind, draw)).collect()
+    let strikes = kinds.iter().flat_map(|kind| strikes(world, *kind, draw));
+    let lasting = |strike: &Strike| Strike { event: strike.event.clone(), end: None };
+    let both = strikes.flat_map(|strike| {
+        let lasting = strike.end.is_some().then(|| lasting(&strike));
+        [Some(strike), lasting]
+    });
+    both.flatten().collect()
 }
 
 /// The calm order: see [`World::calm_events`].
@@ -192,6 +199,8 @@ fn calm_key(place: usize, event: &Event) -> u64 {
         (1, who.0)
     } else if let Event::Publish(index) = event {
         (2, u16::from(index.0))
+    } else if let Event::Lapse(_) = event {
+        (2, u16::from(u8::MAX))
     } else if let Event::Read(who) = event {
         (3, who.0)
     } else if let Event::SignOff { who, .. }

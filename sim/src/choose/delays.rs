@@ -75,7 +75,8 @@ impl Delays {
     /// # Panics
     /// If it does not happen by itself.
     pub(super) fn draw(&mut self, world: &World, event: &Event) -> u64 {
-        if let Event::Publish(_) = event {
+        // A driver that lets offers lapse by itself does so as soon as it can.
+        if let Event::Publish(_) | Event::Lapse(_) = event {
             return self.publish.draw(&mut self.draw);
         }
         if let Event::Gone(_) = event {

@@ -142,6 +142,9 @@ fn actor(event: &Event) -> (Actor, bool) {
     if let Event::Publish(index) = event {
         return (Actor::Arbiter(*index), false);
     }
+    if let Event::Lapse(_) = event {
+        return (Actor::Arbiter(ArbiterIndex(0)), false);
+    }
     if let Event::Gone(who) = event {
         return (Actor::Detector(*who), false);
     }
@@ -166,4 +169,62 @@ fn actor(event: &Event) -> (Actor, bool) {
         unreachable!("{event:?} does not happen by itself");
     };
     (Actor::Builds(*who), false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::Concern;
+    use crate::world::Wire;
+
+    fn priorities(depth: u32, steps: u64) -> Priorities {
+        Priorities::new(Draw::new(1, Concern::Delays), depth, steps)
+    }
+
+    fn all(priorities: &mut Priorities, events: &[Event]) -> Vec<Event> {
+        let (mut happening, mut agenda) = (Happening::default(), Agenda::default());
+        happening.refresh(events.to_vec(), |_, event, _| priorities.key(event));
+        let next = |step| match priorities.next(step, &mut happening, &mut agenda)? {
+            Next::Happens(event) => Some(event),
+            Next::Due(_) | Next::Departs { .. } => None,
+        };
+        (0..).map_while(next).collect()
+    }
+
+    #[test]
+    fn the_bound_is_that_of_the_paper() {
+        let bound = PctBound { actors: 10, steps: 100, depth: 3 };
+        assert!((bound.chance() - 1e-5).abs() < 1e-12);
+        assert!((PctBound { depth: 1, ..bound }.chance() - 0.1).abs() < 1e-12);
+    }
+
+    #[test]
+    fn whoever_stands_highest_goes_first_and_keeps_its_place() {
+        let reads: Vec<Event> = (0..9).map(|who| Event::Read(Who(who))).collect();
+        let mut priorities = priorities(1, 100);
+        let once = all(&mut priorities, &reads);
+        assert_eq!(once.len(), 9);
+        assert_ne!(once, reads, "the order is drawn");
+        assert_eq!(all(&mut priorities, &reads), once);
+    }
+
+    #[test]
+    fn what_is_said_again_comes_after_all_else() {
+        let repeat = |who| Event::Repeat(Wire { who: Who(who), direction: Direction::ToRecord });
+        let events = [repeat(0), repeat(1), Event::Read(Who(0)), Event::Read(Who(1))];
+        let order = all(&mut priorities(1, 100), &events);
+        assert!(matches!(order[..2], [Event::Read(_), Event::Read(_)]), "{order:?}");
+    }
+
+    #[test]
+    fn at_a_change_who_is_next_falls_below_all_others() {
+        let reads: Vec<Event> = (0..9).map(|who| Event::Read(Who(who))).collect();
+        let before = all(&mut priorities(1, 1), &reads);
+        // One change, drawn among one step.
+        let mut changed = priorities(2, 1);
+        changed.draw = priorities(1, 1).draw;
+        let after = all(&mut changed, &reads);
+        assert_eq!(after[..8], before[1..]);
+        assert_eq!(after[8], before[0]);
+    }
 }

@@ -4,14 +4,15 @@
 //! come first, those with fewer departures before the others; then schedules are drawn. They are
 //! those of one rollout that has all the bounds of the settings, in which each wish comes when
 //! nothing else is left to happen. Each departure puts what calm would do next off, in two ways, or
-//! lets any fault of the settings strike wherever it can, with particulars that are drawn once.
+//! lets any fault of the settings strike wherever it can, to last or to end, with particulars that
+//! are drawn once.
 
 use super::walk::Walk;
 use super::{Strategy, WalkSettings};
 use crate::variants::Protocol;
 
 /// More schedules than these are not few.
-const FEW: usize = 10_000;
+const FEW: usize = 2_000;
 
 /// What a strategy makes of each seed.
 #[derive(Clone, Debug)]

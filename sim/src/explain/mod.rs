@@ -42,6 +42,7 @@ pub(crate) use words::{fault_words, news_of, word_for};
 
 use crate::check::{Property, Violation};
 use crate::choose::{Outcome, WalkReport};
+use crate::picture::Picture;
 use crate::scenario::Scenario;
 use crate::world::{Event, Setup, World};
 
@@ -314,6 +315,12 @@ impl Explanation {
     #[must_use]
     pub fn property(&self) -> Property {
         self.violation.property
+    }
+
+    /// The picture of the scenario.
+    #[must_use]
+    pub fn picture(&self) -> Picture {
+        Picture::of(&self.scenario, self.setup.protocol)
     }
 
     /// The atomic steps of the reduced schedule.

@@ -57,8 +57,7 @@ pub struct Reductions {
     /// Hosts may change their places: nothing is decided by a name.
     pub symmetry: bool,
     /// What a host does is worked out once for all states in which its place and the record are the
-    /// same. It merges no states; where another reduction is off, or the protocol is a wrong one, it
-    /// is not used.
+    /// same. It merges no states; where another reduction but `symmetry` is off it is not used.
     pub shared_steps: bool,
 }
 
@@ -190,9 +189,11 @@ impl Bounds {
         (0..=newest).map(version).collect()
     }
 
-    /// A wrong protocol may look at numbers where the right one only compares them.
+    /// A wrong protocol may look at numbers where the right one only compares them; one that does
+    /// not may be explored with all reductions on.
     pub(super) fn has_gaps(&self) -> bool {
-        self.protocol.breaks().is_some()
+        let Reductions { projection, equal_views, .. } = self.reductions;
+        self.protocol.breaks().is_some() && !(projection && equal_views)
     }
 
     /// Is what a host does worked out once for many states?
@@ -200,7 +201,7 @@ impl Bounds {
         let Reductions { ranks, projection, equal_views, superseded, symmetry: _, shared_steps } =
             self.reductions;
         let reduced = ranks && projection && equal_views && superseded && shared_steps;
-        reduced && self.protocol.breaks().is_none() && self.hosts.len() <= PLACES_MAX
+        reduced && self.hosts.len() <= PLACES_MAX
     }
 
     pub(super) fn setup(&self) -> Setup {

@@ -307,7 +307,7 @@ pub(super) fn process_part(world: &World, who: Who, scratch: &mut Scratch) -> Pa
     let scope = scratch.scope(host.id());
     let writer = &mut scratch.writer;
     writer.clear();
-    writer.process = u16::from(who.0);
+    writer.process = who.0;
     writer.host = scope;
     writer.read_by(host.id(), host.candidate().seq());
     writer.write(&(host.id().incarnation, host.version(), process.life));
@@ -477,7 +477,7 @@ mod tests {
     #[test]
     fn a_wrong_protocol_tells_the_first_number_from_a_later_one() {
         let protocol = by_name("guarded-report").expect("it is known");
-        let bounds = Bounds { protocol, ..Bounds::new(&[0]) };
+        let bounds = Bounds::new(&[0]).under(protocol);
         assert_ne!(key(&bounds, &[Event::Ask(A)]), key(&bounds, &said_again()));
     }
 

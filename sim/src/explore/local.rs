@@ -12,7 +12,11 @@
 //! ranked when a step is worked out, and grants, which the whole state shares, when a state is put
 //! together. The searches with and without this are compared in tests.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::action::{Action, Choice, choices};
 use super::bounds::{Budget, Cost, PLACES_MAX, Price};
@@ -22,7 +26,7 @@ use super::parts::{Draft, Grants, PartOf, common_parts, draft, with_grants};
 use super::search::{Marks, Outcome, take};
 use super::{Bounds, Property};
 use crate::check::counted_builds;
-use crate::world::{ArbiterIndex, Common, Event, Ground, Member, World};
+use crate::world::{ArbiterIndex, Common, Event, Ground, Member, Who, World};
 
 /// A state: the number of its common part, those of its places, and the faults that are left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,9 +118,9 @@ pub(super) struct Block {
     drained_holder: bool,
 }
 
-/// What a part takes, about.
-const COMMON_BYTES: usize = 1_500;
-const PLACE_BYTES: usize = 2_500;
+/// What a part takes besides its bytes.
+const PART_BYTES: usize = size_of::<Box<[u8]>>() + size_of::<(Grants, Grants)>() + 16;
+const PAIR_BYTES: usize = size_of::<(u32, u32)>();
 
 /// What was worked out.
 pub(super) enum Worked {
@@ -132,7 +136,7 @@ pub(super) enum WorkedStep {
     Everywhere(Everywhere),
 }
 
-/// Parts of one kind, each once.
+/// Parts of one kind, each once, as bytes: what is made of them once is looked up from then on.
 #[derive(Debug)]
 struct Shelf<T> {
     ids: Index<u128>,
@@ -140,12 +144,15 @@ struct Shelf<T> {
     prints: Vec<u128>,
     /// The grants that each names, and those that it only remembers.
     grants: Vec<(Grants, Grants)>,
-    parts: Vec<T>,
+    parts: Vec<Box<[u8]>>,
+    bytes: usize,
+    of: PhantomData<T>,
 }
 
-impl<T> Shelf<T> {
+impl<T: Serialize + DeserializeOwned> Shelf<T> {
     fn new() -> Self {
-        Self { ids: Index::new(), prints: Vec::new(), grants: Vec::new(), parts: Vec::new() }
+        let (prints, grants, parts) = (Vec::new(), Vec::new(), Vec::new());
+        Self { ids: Index::new(), prints, grants, parts, bytes: 0, of: PhantomData }
     }
 
     fn put(&mut self, part: PartOf<T>) -> u32 {
@@ -158,8 +165,19 @@ impl<T> Shelf<T> {
         }
         self.prints.extend(content.prints);
         self.grants.push((content.named, content.remembered));
-        self.parts.push(content.part);
+        self.bytes += content.bytes.len();
+        self.parts.push(content.bytes);
         next
+    }
+
+    fn part(&self, id: u32) -> T {
+        let bytes = &self.parts[id as usize];
+        postcard::from_bytes(bytes).expect("what was encoded is decoded")
+    }
+
+    fn bytes(&self) -> usize {
+        let prints = self.prints.len() * size_of::<u128>();
+        self.ids.bytes() + prints + self.parts.len() * PART_BYTES + self.bytes
     }
 
     fn is_known(&self, key: u128) -> bool {
@@ -214,11 +232,17 @@ impl<'a> Local<'a> {
         Scratch::new(self.bounds)
     }
 
+    pub(super) fn forget(&mut self) {
+        (self.commons, self.places) = (Shelf::new(), Shelf::new());
+        self.answers = Index::new();
+        (self.blocks, self.steps, self.pairs) = (Vec::new(), Vec::new(), Vec::new());
+    }
+
     /// Bytes that it holds, about.
     pub(super) fn bytes(&self) -> usize {
-        let parts = self.commons.parts.len() * COMMON_BYTES + self.places.parts.len() * PLACE_BYTES;
-        let prints = (self.commons.prints.len() + self.places.prints.len()) * size_of::<u128>();
-        parts + prints + self.answers.bytes() + self.steps.len() * size_of::<Step>()
+        let answers = self.blocks.len() * size_of::<Block>() + self.pairs.len() * PAIR_BYTES;
+        let steps = self.steps.len() * size_of::<Step>();
+        self.commons.bytes() + self.places.bytes() + self.answers.bytes() + answers + steps
     }
 
     fn world(&self, common: &Common, members: impl Iterator<Item = Member>) -> World {
@@ -226,12 +250,11 @@ impl<'a> Local<'a> {
     }
 
     fn pair(&self, common: u32, place: u32) -> World {
-        let members = self.places.parts[place as usize].iter().cloned();
-        self.world(&self.commons.parts[common as usize], members)
+        self.world(&self.commons.part(common), self.places.part(place).into_iter())
     }
 
     fn without_places(&self, common: u32) -> World {
-        self.world(&self.commons.parts[common as usize], std::iter::empty())
+        self.world(&self.commons.part(common), std::iter::empty())
     }
 
     fn draft(&self, world: &World, place: Option<usize>, scratch: &mut Scratch) -> Draft {
@@ -299,10 +322,10 @@ impl Local<'_> {
     ) -> Option<Expanded> {
         let (asked, start) = (missing.len(), outcomes.len());
         let common = state.common;
-        let held = self.commons.parts[common as usize].record.hold().is_some();
-        let mut is_converged = !held;
+        let mut is_converged = true;
         let (mut builds, mut drained_holder) = (0, false);
         if let Some(block) = self.block(Question::Operators { common }, missing) {
+            is_converged &= block.converged;
             for step in self.steps(block) {
                 self.follow(state, 0, step, outcomes, missing);
             }
@@ -388,7 +411,7 @@ impl Local<'_> {
         let (named, remembered) = places()
             .fold(common, |(named, remembered), (other, also)| (named | other, remembered | also));
         let grants = named;
-        let fine: Grants = (1 << (named >> 1).trailing_ones()) - 1 << 1;
+        let fine: Grants = ((1 << (named >> 1).trailing_ones()) - 1) << 1;
         if (named | remembered) & !fine == 0 {
             return Some(());
         }
@@ -415,8 +438,8 @@ impl Local<'_> {
             Question::Spread { what, common, place } => {
                 let before = self.pair(common, place);
                 let after = self.happens(&before, what.event());
-                let at = self.place_of(place, scratch);
-                let common = self.commons.parts[common as usize].clone();
+                let at = place_of_all(&before, scratch);
+                let common = self.commons.part(common);
                 // The other places are yet to learn of it.
                 let after = self.world(
                     &Common {
@@ -439,16 +462,11 @@ impl Local<'_> {
             }
             Question::RenamedPlace { place, grants } => {
                 let renamed = with_grants(&self.pair(0, place), grants);
-                let world = self.world(&self.commons.parts[0], renamed.members());
+                let world = self.world(&self.commons.part(0), renamed.members());
                 let draft = self.draft(&world, None, scratch);
                 Worked::Place(Box::new(draft.place.expect("it has a place")))
             }
         }
-    }
-
-    fn place_of(&self, place: u32, scratch: &Scratch) -> usize {
-        let (process, _) = &self.places.parts[place as usize][0];
-        scratch.place(&process.name)
     }
 
     fn happens(&self, world: &World, event: Event) -> World {
@@ -470,13 +488,14 @@ impl Local<'_> {
             };
             steps.push((choice.cost.price(), kind.0, kind.1));
         }
-        let block = Block { start: 0, end: 0, converged: true, builds: 0, drained_holder: false };
+        let converged = world.committed().hold().is_none();
+        let block = Block { start: 0, end: 0, converged, builds: 0, drained_holder: false };
         Worked::Block { steps, block }
     }
 
     fn work_out_steps(&self, common: u32, place: u32, scratch: &mut Scratch) -> Worked {
         let world = self.pair(common, place);
-        let at = self.place_of(place, scratch);
+        let at = place_of_all(&world, scratch);
         let choices = choices(&world, self.bounds.budget(), self.bounds);
         let mut steps = Vec::new();
         let mut of_common = None;
@@ -559,6 +578,11 @@ impl Local<'_> {
         let place = draft.place.expect("a step of a place has one");
         (self.commons.put(draft.common), self.places.put(place))
     }
+}
+
+/// The place of all processes of a world.
+fn place_of_all(world: &World, scratch: &Scratch) -> usize {
+    scratch.place(&world.process(Who::from(0)).name)
 }
 
 /// Record and membership are spoken to by operators, wherever a process is.

@@ -1,8 +1,10 @@
 //! The parts of a state, with small numbers.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use handover_core::{GrantId, HostId, Record, Revision, Seq, Ticket, Work};
+use serde::Serialize;
 
 use super::canon::{Kind, Number};
 use super::key::{Part, Role, Scratch, place_of, place_part, process_part, rank_all, whole_part};
@@ -23,11 +25,13 @@ const REVISION: Revision = Revision(1_000);
 pub(super) struct PartOf<T> {
     pub(super) key: u128,
     /// None where it is known.
-    pub(super) content: Option<Content<T>>,
+    pub(super) content: Option<Content>,
+    pub(super) of: PhantomData<T>,
 }
 
-pub(super) struct Content<T> {
-    pub(super) part: T,
+pub(super) struct Content {
+    /// The part, encoded.
+    pub(super) bytes: Box<[u8]>,
     pub(super) prints: Vec<u128>,
     pub(super) named: Grants,
     pub(super) remembered: Grants,
@@ -113,7 +117,7 @@ pub(super) fn draft(
     Draft { common, place }
 }
 
-fn part_of<T>(
+fn part_of<T: Serialize>(
     parts: &[(Role, Part)],
     ranks: &Ranks,
     scratch: &Scratch,
@@ -132,7 +136,7 @@ fn part_of<T>(
     };
     let key = print(&scratch.seats[0]);
     if knows(key) {
-        return PartOf { key, content: None };
+        return PartOf { key, content: None, of: PhantomData };
     }
     let prints = scratch.seats.iter().map(print).collect();
     let (mut named, mut remembered) = (0, 0);
@@ -141,7 +145,9 @@ fn part_of<T>(
         named |= grants.fold(0, |all, number| all | bit(number.value()));
         remembered |= part.memories.iter().fold(0, |all, memory| all | bit(memory.grant.0));
     }
-    PartOf { key, content: Some(Content { part: make(scratch), prints, named, remembered }) }
+    let part = postcard::to_allocvec(&make(scratch)).expect("whatever is known can be encoded");
+    let content = Content { bytes: part.into(), prints, named, remembered };
+    PartOf { key, content: Some(content), of: PhantomData }
 }
 
 fn bit(grant: u64) -> Grants {

@@ -199,12 +199,14 @@ pub struct Case {
     pub order: Order,
     /// What is one step.
     pub steps: Steps,
-    /// One slot, for which two builds wait; or two, and another build runs.
+    /// One slot, for which the others wait; or two, and one of the others runs.
     pub slots: u32,
     /// The wait counts slots that are held, too.
     pub counts_slots: bool,
     /// A crash may happen.
     pub crashes: bool,
+    /// Other builds than the deployment, 1 or 2.
+    pub others: usize,
 }
 
 /// What a search has found.
@@ -337,7 +339,7 @@ impl Node {
             half: None,
             over: false,
         };
-        for build in ["d", "b1", "b2"] {
+        for build in ["d", "b1", "b2"].into_iter().take(1 + case.others) {
             let drains = (build == "d").then(|| request(build, Term::ThisVersion));
             let submitted = node.executor.submit(BuildId::new(build), None, drains);
             submitted.expect("each build is submitted once");
@@ -542,18 +544,21 @@ impl Node {
             Choice::Crash => self.crash(case, broken),
             Choice::Waited => {
                 self.over = true;
-                let entries = self.disk.entries.iter();
+                let mut entries = self.disk.entries.iter();
                 // What a boot found cut has no end, and is cut again by the next boot.
                 let cut = |work: &Work| {
                     let stage = self.executor.stage(work);
                     [Some(Stage::Enqueuing), Some(Stage::Retiring)].contains(&stage)
                 };
+                let begun = |work: &Work| *work == deployment() || self.workspaces.contains(work);
                 let recorded = |(work, entry): (&Work, &Entry)| match entry.state {
-                    BuildState::Admitted => cut(work),
+                    BuildState::Admitted => cut(work) || !begun(work),
                     BuildState::Succeeded => self.artifacts.contains(work),
                     BuildState::Pending | BuildState::Failed(_) | BuildState::Cancelled => true,
                 };
-                if !self.running.is_empty() || !entries.map(recorded).all(|recorded| recorded) {
+                // One that has read the gate open goes on.
+                let passes = matches!(self.half, Some(Half::GateOpen(_)));
+                if passes || !self.running.is_empty() || !entries.all(recorded) {
                     broken.push(Demand::WaitIsTrue);
                 }
             }

@@ -176,6 +176,9 @@ trait System: Sync {
 
     /// Bytes that it holds.
     fn bytes(&self) -> usize;
+
+    /// Forgets all: nothing more is expanded.
+    fn end(&mut self);
 }
 
 struct Direct<'a>(&'a Bounds);
@@ -202,6 +205,8 @@ impl System for Direct<'_> {
     fn bytes(&self) -> usize {
         0
     }
+
+    fn end(&mut self) {}
 }
 
 impl System for Local<'_> {
@@ -232,6 +237,10 @@ impl System for Local<'_> {
 
     fn bytes(&self) -> usize {
         Local::bytes(self)
+    }
+
+    fn end(&mut self) {
+        self.forget();
     }
 }
 
@@ -422,6 +431,7 @@ impl<'a, S: System> Search<'a, S> {
         let coverage = self.coverage();
         let unbroken = if self.frontier.is_empty() { Verdict::Holds } else { Verdict::Unknown };
         self.frontier = VecDeque::new();
+        self.system.end();
         let liveness = if self.bounds.liveness {
             liveness::judge(&self.space)
         } else {

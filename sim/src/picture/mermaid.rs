@@ -7,15 +7,17 @@ use std::fmt::Write as _;
 
 use super::model::{Diagram, Label, Lane, LaneKind, Message, MessageEnd, RowKind, Tone};
 
+const NOTE_CHARS_MAX: usize = 48;
+
 /// The diagram as the text of a `mermaid` block.
 pub(super) fn text(diagram: &Diagram) -> String {
-    let title = format!("{}: {}", diagram.title, diagram.verdict);
-    let title: String = title.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let quoted = title.replace('\\', "\\\\").replace('"', "\\\"");
-    let mut text = format!("---\ntitle: \"{quoted}\"\n---\nsequenceDiagram\n");
+    let mut text = "sequenceDiagram\n".to_owned();
     for (index, lane) in diagram.lanes.iter().enumerate() {
         let _ = writeln!(text, "    participant {} as {}", id(index), name(lane));
     }
+    // A title would be cut off where it is wider than the lanes; a note is broken into lines.
+    note(&mut text, 0, diagram.lanes.len() - 1, &diagram.title);
+    note(&mut text, 0, diagram.lanes.len() - 1, &diagram.verdict);
     for row in 0..diagram.rows.len() {
         write_row(&mut text, diagram, row);
     }
@@ -102,7 +104,24 @@ fn arrives_next(diagram: &Diagram, message: &Message) -> bool {
 
 fn note(text: &mut String, from: usize, to: usize, says: &str) {
     let lanes = if from == to { id(from) } else { format!("{},{}", id(from), id(to)) };
-    let _ = writeln!(text, "    Note over {lanes}: {}", escape(says));
+    let lines: Vec<String> = lines(says).iter().map(|line| escape(line)).collect();
+    let _ = writeln!(text, "    Note over {lanes}: {}", lines.join("<br/>"));
+}
+
+/// Breaks a text into lines that a note has room for.
+fn lines(text: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("there is always a line");
+        if line.is_empty() {
+            word.clone_into(line);
+        } else if line.chars().count() + word.chars().count() < NOTE_CHARS_MAX {
+            let _ = write!(line, " {word}");
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
 }
 
 /// What Mermaid would take for its own is written as an entity; so is the word `end`, which it

@@ -169,7 +169,8 @@ pub(super) fn document(pictures: &[(String, Layout)]) -> String {
     let title = pictures.first().map_or("", |(title, _)| title.as_str());
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
-         width=\"{width}\" height=\"{height}\" role=\"img\" aria-label=\"{}\">\n<title>{}</title>\n",
+         width=\"{width}\" height=\"{height}\" role=\"img\" aria-label=\"{}\">\n\
+         <title>{}</title>\n",
         escape(title),
         escape(title)
     );

@@ -64,7 +64,7 @@ fn both(order: Order, steps: Steps, states: &mut usize) -> BTreeMap<Demand, usiz
     let mut all = BTreeMap::new();
     for (slots, counts_slots) in [(1, false), (1, true), (2, false), (2, true)] {
         let Released { states: more, broken } =
-            search(&Case { order, steps, slots, counts_slots, crashes: true });
+            search(&Case { order, steps, slots, counts_slots, crashes: true, others: 2 });
         *states += more;
         for (demand, depth) in broken {
             let least = all.entry(demand).or_insert(depth);

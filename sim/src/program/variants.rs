@@ -149,7 +149,8 @@ impl Row {
     /// A line for each strategy.
     fn lines(&self) -> String {
         let mut text = String::new();
-        let breaks = self.protocol.breaks().map_or("nothing".to_owned(), |named| named.to_string());
+        let breaks =
+            self.protocol.breaks().map_or_else(|| "nothing".to_owned(), |named| named.to_string());
         let shortest = match self.shortest {
             Shortest::Found(_, steps) => steps.to_string(),
             Shortest::None(_) => "-".to_owned(),
@@ -217,7 +218,7 @@ impl Figures {
 }
 
 fn or_dash(figure: Option<u64>) -> String {
-    figure.map_or("-".to_owned(), |figure| figure.to_string())
+    figure.map_or_else(|| "-".to_owned(), |figure| figure.to_string())
 }
 
 fn head(asked: &Variants, share: u64) -> String {

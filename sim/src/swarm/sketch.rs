@@ -1,8 +1,8 @@
 //! How many different hashes there were, in bounded memory and whatever the order.
 //!
-//! Bar-Yossef and others, "Counting distinct elements in a data stream" (RANDOM 2002): of all hashes
-//! the smallest are kept. Where fewer than that were seen, their number is exact; else it follows
-//! from how closely they lie.
+//! Bar-Yossef and others, "Counting distinct elements in a data stream" (RANDOM 2002): of all
+//! hashes the smallest are kept. Where fewer than that were seen, their number is exact; else it
+//! follows from how closely they lie.
 
 use std::collections::BTreeSet;
 

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use handover_core::Record;
+use serde::{Deserialize, Serialize};
 
 use super::cast::{Actor, Cast, Ground};
 use super::touched::Touched;
 use super::{Arbiter, History, Link, Oracle, Process, Store, World};
 
 /// What is of no single process: the record and its one arbiter, membership, what really happened.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Common {
     pub(crate) record: Arc<Record>,
     /// The arbiter has committed what it has not published.

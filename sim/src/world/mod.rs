@@ -33,7 +33,7 @@ use std::sync::Arc;
 use handover_core::{
     Chunk, GrantId, HostId, Incarnation, Name, Priority, Record, RecordId, Version,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use arbiter::{Arbiter, Store};
 pub(crate) use assembly::{Common, Member};
@@ -110,7 +110,7 @@ pub struct World {
 }
 
 /// What membership says, apart from `Gone`, which is an event.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Oracle {
     /// Who is suspected at present.
     pub suspects: BTreeSet<HostId>,
@@ -119,7 +119,7 @@ pub struct Oracle {
 }
 
 /// What really happened, which no actor can know by itself. Only checks read it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct History {
     /// Grants that were revoked after their acceptance had been folded.
     pub revoked: BTreeSet<GrantId>,
@@ -130,7 +130,7 @@ pub struct History {
 }
 
 /// How a build really ended.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RealEnd {
     /// On which host.
     pub host: HostId,

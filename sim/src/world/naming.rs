@@ -21,7 +21,6 @@ impl World {
     /// Appends the name of an event that happens all the time, without the detour over a command;
     /// false, and nothing, for another one.
     pub(crate) fn push_common_name(&self, event: &Event, to: &mut String) -> bool {
-        #[allow(clippy::wildcard_enum_match_arm, reason = "the rest has its names from commands")]
         match event {
             Event::Deliver { from, to: arbiter } => {
                 self.push(to, "deliver ", *from, " -> record");
@@ -58,7 +57,45 @@ impl World {
                 self.push(to, "build-stops ", *who, " of ");
                 push_work(to, "", work);
             }
-            _ => return false,
+            Event::Ask(_)
+            | Event::Watch(_)
+            | Event::StandDown { .. }
+            | Event::Plan { chunks: Some(_), .. }
+            | Event::BuildEnds { failed: Some(_), .. }
+            | Event::Submit { .. }
+            | Event::CancelBuild { .. }
+            | Event::Drain { .. }
+            | Event::Undrain(_)
+            | Event::Deadline(_)
+            | Event::Stall(_)
+            | Event::Flow(_)
+            | Event::Lose(_)
+            | Event::Double(_)
+            | Event::Overtake(_)
+            | Event::Delay(_)
+            | Event::Cut(_)
+            | Event::Stale { .. }
+            | Event::Slow { .. }
+            | Event::Pause(_)
+            | Event::Resume(_)
+            | Event::Crash(_)
+            | Event::Gone(_)
+            | Event::Boot { .. }
+            | Event::Overlap { .. }
+            | Event::Reuse(_)
+            | Event::Suspect(_)
+            | Event::Trust(_)
+            | Event::Reask(_)
+            | Event::Hang(_)
+            | Event::Unsigned { .. }
+            | Event::ArbiterCrash(_)
+            | Event::Conflict(_)
+            | Event::UnknownCommit(_)
+            | Event::Lapse(_)
+            | Event::Cancel { .. }
+            | Event::Revoke { .. }
+            | Event::Retry { .. }
+            | Event::Heal => return false,
         }
         true
     }

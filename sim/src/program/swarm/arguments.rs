@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use clap::builder::RangedI64ValueParser;
+use clap::builder::{RangedI64ValueParser, TypedValueParser};
 use handover_sim::choose::FaultKind;
 use handover_sim::scenario::CURRENT;
 use handover_sim::swarm::{Settings, Shard, Strategy};
@@ -28,7 +28,7 @@ pub(in super::super) struct Swarm {
     #[arg(long, value_name = "I/N", default_value_t = Shard::WHOLE)]
     pub(super) shard: Shard,
     /// Threads; the results do not depend on their number [default: one a core]
-    #[arg(long, value_name = "N", value_parser = RangedI64ValueParser::<u32>::new().range(1..=512))]
+    #[arg(long, value_name = "N", value_parser = range::<u32>(1, 512))]
     pub(super) jobs: Option<u32>,
     /// How schedules are picked: mix, random, delay-bounded[=DEPARTURES], pct[=DEPTH]
     #[arg(long, value_name = "S", default_value_t = Strategy::Mix)]
@@ -37,13 +37,13 @@ pub(in super::super) struct Swarm {
     #[arg(long, value_name = "P", default_value = CURRENT, value_parser = protocols())]
     pub(super) protocol: String,
     /// Hosts, at most: each seed draws how many
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = RangedI64ValueParser::<u16>::new().range(1..=1_000))]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = range::<u16>(1, 1000))]
     hosts: u16,
     /// Versions that they roll through, at most
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = RangedI64ValueParser::<u8>::new().range(1..=20))]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = range::<u8>(1, 20))]
     versions: u8,
     /// Chunks of a build, at most
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = RangedI64ValueParser::<u8>::new().range(0..=64))]
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = range::<u8>(0, 64))]
     chunks: u8,
     /// How often each kind of fault is tried in a schedule, at most: `crash=2,gone=1` or
     /// `all=5,reuse=0` or `none` [default: all=3,reuse=0]
@@ -90,6 +90,15 @@ impl Swarm {
 /// How often each kind is tried, at most; those that are never tried are left out.
 #[derive(Clone, Debug)]
 struct Faults(BTreeMap<FaultKind, u32>);
+
+/// From `least` to `most`.
+fn range<T>(least: i64, most: i64) -> RangedI64ValueParser<T>
+where
+    T: TryFrom<i64> + Clone + Send + Sync,
+    RangedI64ValueParser<T>: TypedValueParser,
+{
+    RangedI64ValueParser::new().range(least..=most)
+}
 
 /// `0..100`
 fn seeds(text: &str) -> Result<Range<u64>, String> {
