@@ -106,6 +106,8 @@ impl Request for Commit {
 #[derive(Debug, Serialize, Deserialize)]
 struct Above {
     after: Revision,
+    /// Else it is answered at once.
+    waits: bool,
 }
 
 impl Request for Above {
@@ -145,7 +147,7 @@ pub(crate) async fn serve(
         let all = (disk.clone(), judge.clone(), faults.clone(), Arc::clone(&seed));
         endpoint.add_rpc_handler(move |request: Commit| commit(all.clone(), request));
         let all = (disk.clone(), faults.clone(), Arc::clone(&seed));
-        endpoint.add_rpc_handler(move |request: Above| above(all.clone(), request.after));
+        endpoint.add_rpc_handler(move |request: Above| above(all.clone(), request));
     }
     std::future::pending::<()>().await;
 }
@@ -181,14 +183,18 @@ async fn commit(
     }
 }
 
-async fn above((disk, faults, draw): (Disk, Faults, Arc<Mutex<Draw>>), after: Revision) -> Answer {
+async fn above(
+    (disk, faults, draw): (Disk, Faults, Arc<Mutex<Draw>>),
+    Above { after, waits }: Above,
+) -> Answer {
     let per_mille = |chance| lock(&draw).chance(chance);
     let now = faults.read();
     if per_mille(now.watch_ends) {
         return Answer::Ends;
     }
     let from = if per_mille(now.repeat) { Revision(after.0.saturating_sub(2)) } else { after };
-    let found = timeout(PATIENCE, disk.bell.until(|| disk.above(from))).await;
+    let patience = if waits { PATIENCE } else { Duration::ZERO };
+    let found = timeout(patience, disk.bell.until(|| disk.above(from))).await;
     if per_mille(now.lag) {
         let lag = lock(&draw).below(2_000);
         sleep(Duration::from_millis(lag)).await;
@@ -241,7 +247,8 @@ impl RecordStore for NetStore {
 
     async fn watch(&self, after: Revision) -> Result<Changes, StoreError> {
         let (endpoint, address) = (self.endpoint.clone(), self.address);
-        let asked = ask(endpoint.clone(), address, after, self.patience).await?;
+        let asked =
+            ask(endpoint.clone(), address, (after, self.polls.is_none()), self.patience).await?;
         let watch = Watch {
             endpoint,
             address,
@@ -258,10 +265,10 @@ impl RecordStore for NetStore {
 async fn ask(
     endpoint: Arc<Endpoint>,
     address: SocketAddr,
-    after: Revision,
+    (after, waits): (Revision, bool),
     patience: Duration,
 ) -> Result<Option<VecDeque<Arc<Change>>>, StoreError> {
-    let asked = endpoint.call_timeout(address, Above { after }, PATIENCE + patience);
+    let asked = endpoint.call_timeout(address, Above { after, waits }, PATIENCE + patience);
     match asked.await.map_err(|error| unavailable(&error))? {
         Answer::Changes(changes) => Ok(Some(changes.into())),
         Answer::Compacted => Err(StoreError::Compacted),
@@ -309,8 +316,9 @@ impl Stream for Watch {
                 this.after = this.after.max(change.revision);
                 return Poll::Ready(Some(Ok(change)));
             }
+            let from = (this.after, this.polls.is_none());
             let asked = this.asked.get_or_insert_with(|| {
-                let asked = ask(this.endpoint.clone(), this.address, this.after, this.patience);
+                let asked = ask(this.endpoint.clone(), this.address, from, this.patience);
                 let polls = this.polls;
                 Box::pin(async move {
                     if let Some(pause) = polls {
