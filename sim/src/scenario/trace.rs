@@ -59,7 +59,8 @@ impl fmt::Display for Trace {
 }
 
 /// Says what a fact means, in the words of the domain; none where it says nothing new.
-pub(super) fn tell(world: &World, fact: &Fact) -> Option<String> {
+#[must_use]
+pub fn tell(world: &World, fact: &Fact) -> Option<String> {
     let label = |who| world.label(who);
     let text = match fact {
         Fact::Said { who, statement } => format!("{} -> record  {statement}", label(*who)),

@@ -153,7 +153,7 @@ impl World {
     }
 
     /// Commits a change; false where the arbiter does not know that it is committed.
-    fn commit(
+    pub(super) fn commit(
         &mut self,
         index: ArbiterIndex,
         change: &Arc<Change>,

@@ -196,7 +196,7 @@ impl World {
     }
 
     /// A deployment owes its drain from its recorded success until the declaration.
-    fn note_debt(&mut self, who: Who, order: &ExecutorEffect) {
+    pub(super) fn note_debt(&mut self, who: Who, order: &ExecutorEffect) {
         let process = self.process_mut(who);
         let executor = process.host.executor();
         if let ExecutorEffect::StoreEntry { work: Work::Local(build), entry: Some(entry) } = order
@@ -316,7 +316,7 @@ impl World {
 }
 
 /// The state of the row, or whether there is a drain now.
-fn what_it_writes(effect: &Effect) -> Option<&'static str> {
+pub(super) fn what_it_writes(effect: &Effect) -> Option<&'static str> {
     let Effect::Executor(order) = effect else { return None };
     if let ExecutorEffect::StoreEntry { entry, .. } = order {
         return Some(match entry.as_ref().map(|entry| &entry.state) {

@@ -17,6 +17,7 @@ mod driver;
 mod enabled;
 mod event;
 mod fact;
+mod follow;
 #[cfg(test)]
 mod handmade;
 mod naming;
@@ -41,6 +42,7 @@ pub(crate) use cast::Ground;
 pub use convergence::Stuck;
 pub use event::{ArbiterIndex, Direction, Event, Step, StepKind, Target, Who, Wire};
 pub use fact::{Fact, Lost};
+pub use follow::{Astray, Followed, News};
 pub use network::Link;
 pub(crate) use parts::Part;
 pub use process::{Life, Process, RunningBuild};

@@ -1,0 +1,104 @@
+//! One seed, or many.
+
+use std::time::Duration;
+
+use handover_sim::digest::Digest;
+use madsim::Config;
+use madsim::runtime::Runtime;
+use madsim::time::TimeHandle;
+
+use crate::cluster::Cluster;
+use crate::judge::{Failure, Judge, Told};
+use crate::scenes::Scene;
+use crate::shells::Shell;
+
+/// What is run, but for its seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// What is played.
+    pub scene: Scene,
+    /// What carries the hosts.
+    pub shell: Shell,
+    /// How many hosts, where the scene leaves that open.
+    pub hosts: usize,
+}
+
+impl Plan {
+    /// A scene with the node as it ships.
+    #[must_use]
+    pub fn new(scene: Scene) -> Self {
+        Self { scene, shell: Shell::Current, hosts: 8 }
+    }
+
+    /// The same with another shell.
+    #[must_use]
+    pub fn under(self, shell: Shell) -> Self {
+        Self { shell, ..self }
+    }
+}
+
+/// What a run came to.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Its seed.
+    pub seed: u64,
+    /// What went wrong.
+    pub failure: Option<Failure>,
+    /// Over the name, the time and the outcome of each step.
+    pub digest: Digest,
+    /// How long it was, in simulated time.
+    pub time: Duration,
+    /// How many steps were judged.
+    pub steps: u64,
+    /// How many changes were committed.
+    pub commits: u64,
+    /// What is told of it, if that was asked for.
+    pub told: Option<Told>,
+}
+
+/// Runs one seed, on a thread of its own: what the standard library draws per thread is then drawn
+/// anew, and a seed is the same alone and in a sweep.
+#[must_use]
+pub fn run(plan: Plan, seed: u64) -> Outcome {
+    on_a_thread(plan, seed, false)
+}
+
+/// The same, and tells of it.
+#[must_use]
+pub fn tell(plan: Plan, seed: u64) -> Outcome {
+    on_a_thread(plan, seed, true)
+}
+
+fn on_a_thread(plan: Plan, seed: u64, tells: bool) -> Outcome {
+    std::thread::scope(|scope| {
+        let run = scope.spawn(|| simulate(plan, seed, tells));
+        run.join().unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().cloned();
+            let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+            let why = format!("a panic: {}", text.unwrap_or_default());
+            let failure = Some(Failure { property: None, why });
+            let (digest, time) = (Digest::new(), Duration::ZERO);
+            Outcome { seed, failure, digest, time, steps: 0, commits: 0, told: None }
+        })
+    })
+}
+
+fn simulate(plan: Plan, seed: u64, tells: bool) -> Outcome {
+    let runtime = Runtime::with_seed_and_config(seed, Config::default());
+    let judge = Judge::new(tells);
+    let played = judge.clone();
+    let (ended, time) = runtime.block_on(async move {
+        let mut cluster = Cluster::new(seed, plan.shell, played);
+        let ended = plan.scene.play(&mut cluster, plan.hosts).await;
+        (ended, TimeHandle::current().elapsed())
+    });
+    Outcome {
+        seed,
+        failure: judge.failure().or_else(|| ended.err()),
+        digest: judge.digest(),
+        time,
+        steps: judge.steps(),
+        commits: judge.commits(),
+        told: judge.take_told(),
+    }
+}

@@ -1,0 +1,51 @@
+//! What happens to the store, and on the way to it.
+
+use std::time::Duration;
+
+use super::rollout::{approved, replace};
+use crate::cluster::Cluster;
+use crate::faults::Chances;
+use crate::judge::Failure;
+
+pub(super) async fn store_restarts(cluster: &mut Cluster) -> Result<(), Failure> {
+    for _ in 0..4 {
+        cluster.add("v1");
+    }
+    cluster.draw_weather();
+    let slow = Chances { slow_commit: 700, ..cluster.common.faults.read() };
+    cluster.set_faults(slow);
+    for _ in 0..4 {
+        // A commit takes up to 200 ms before it is durable, and again before it is answered.
+        cluster.wait(Duration::from_millis(1_500)).await?;
+        cluster.restart_store().await?;
+    }
+    cluster.until("v1 is approved", |world| approved(world, "v1")).await?;
+    replace(cluster, 0, "v2").await?;
+    cluster.wait(Duration::from_millis(800)).await?;
+    cluster.restart_store().await?;
+    for index in 1..4 {
+        replace(cluster, index, "v2").await?;
+    }
+    cluster.rest().await?;
+    cluster.expect_served("v2")
+}
+
+pub(super) async fn cut_in_half(cluster: &mut Cluster) -> Result<(), Failure> {
+    for _ in 0..6 {
+        cluster.add("v1");
+    }
+    cluster.draw_weather();
+    cluster.wait(Duration::from_secs(2)).await?;
+    let first = usize::try_from(cluster.below(6)).expect("it is small");
+    let half: Vec<usize> = (0..3).map(|at| (first + 2 * at) % 6).collect();
+    for index in &half {
+        cluster.cut(*index);
+    }
+    cluster.wait(Duration::from_secs(60)).await?;
+    for index in &half {
+        cluster.mend(*index);
+        cluster.wait(Duration::from_secs(1)).await?;
+    }
+    cluster.rest().await?;
+    cluster.expect_served("v1")
+}
