@@ -23,6 +23,8 @@ pub(super) struct Extent {
     pub(super) last_life: Incarnation,
     pub(super) first: u64,
     pub(super) last: u64,
+    /// Its first line is a return, so that it may go on with an earlier life's lines.
+    returns: bool,
     record: Option<RecordId>,
     notes: Vec<Note>,
     shown: BTreeSet<Revision>,
@@ -130,10 +132,11 @@ fn take(extents: &mut Vec<Extent>, from: usize, path: &Arc<Path>, found: &Found)
     let spot = Spot { path: Arc::clone(path), offset: *offset, line: *number };
     let life = line.host.incarnation;
     let record = record_of(&line.entry);
+    let returns = matches!(line.entry, JournalEntry::Input(HostInput::ComeBack { .. }));
     let follows = extents[from..].last().is_some_and(|extent| {
         extent.name == line.host.name
             && extent.last.checked_add(1) == Some(line.number)
-            && extent.last_life <= life
+            && (extent.last_life == life || (extent.last_life < life && returns))
             && (record.is_none() || extent.record.is_none() || record == extent.record)
     });
     if !follows {
@@ -146,6 +149,7 @@ fn take(extents: &mut Vec<Extent>, from: usize, path: &Arc<Path>, found: &Found)
             last_life: life,
             first: line.number,
             last: line.number,
+            returns,
             record,
             notes: Vec::new(),
             shown: BTreeSet::new(),
@@ -211,7 +215,7 @@ impl Group {
             let newest = process.iter().map(|known| known.last_life).max();
             let last = process.iter().map(|known| known.last).max().unwrap_or_default();
             let same_life = newest >= Some(extent.first_life);
-            let follows = last.checked_add(1) == Some(extent.first);
+            let follows = extent.returns && last.checked_add(1) == Some(extent.first);
             if process[0].name == extent.name && (same_life || follows) {
                 process.push(extent);
                 return;

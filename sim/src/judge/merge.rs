@@ -176,6 +176,9 @@ impl Merge {
             Ok(moved) => moved,
             Err(finding) => {
                 self.find(finding);
+                if let Err(violation) = self.judge_host(at, line, None) {
+                    self.break_property(violation, place);
+                }
                 self.players[at].lose();
                 return;
             }
