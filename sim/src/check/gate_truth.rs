@@ -20,7 +20,7 @@ pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
     })
 }
 
-fn approvals_stay(commit: &Commit<'_>) -> Result<(), Violation> {
+pub(super) fn approvals_stay(commit: &Commit<'_>) -> Result<(), Violation> {
     for (version, verdict) in commit.before.verdicts() {
         let stays = !verdict.is_approved() || commit.after.verdict(version) == Some(verdict);
         demand(Property::GateTruth, stays, || {

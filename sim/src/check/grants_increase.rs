@@ -3,15 +3,14 @@
 //! So do the revisions, and no number is given out twice: a grant is the fencing token of its
 //! build. Carried by Ar8.
 
-use super::{Commit, Property, Transition, Violation, demand};
+use super::{Around, Commit, Property, Transition, Violation, demand};
 use crate::mark::mark;
-use crate::world::World;
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
     step.commits().try_for_each(|commit| judge(step.after, &commit))
 }
 
-fn judge(world: &World, commit: &Commit<'_>) -> Result<(), Violation> {
+pub(super) fn judge(world: &dyn Around, commit: &Commit<'_>) -> Result<(), Violation> {
     let (before, after) = (commit.before, commit.after);
     let (old, new) = (before.revision(), after.revision());
     demand(Property::GrantsIncrease, new > old, || format!("{old} was followed by {new}"))?;
@@ -45,6 +44,7 @@ mod tests {
 
     use super::*;
     use crate::check::testing::{Made, approved, building, judge_to_rest};
+    use crate::world::World;
 
     const PROPERTY: Property = Property::GrantsIncrease;
 

@@ -47,17 +47,19 @@ pub mod superseded_stops;
 mod testing;
 pub mod truthful_idle;
 
+use std::collections::BTreeSet;
 use std::fmt;
 
-use handover_core::{Input, Record};
+use handover_core::{GrantId, Hold, HostId, Input, Phase, Record};
 
 pub use liveness::{Rest, rest};
 pub use machines::check_machines;
 
+pub(crate) use no_lost_report::judge as judge_report;
 pub(crate) use single_builder::counted_builds;
 
 pub use crate::scenario::Property;
-use crate::world::{Event, Fact, Process, Who, World};
+use crate::world::{Event, Fact, Process, RealEnd, Who, World};
 
 /// One step: what was, what happened, what is.
 #[derive(Clone, Copy, Debug)]
@@ -125,11 +127,65 @@ pub fn check_one(property: Property, step: &Transition<'_>) -> Result<(), Violat
 
 /// A commit of a step.
 #[derive(Clone, Copy, Debug)]
-struct Commit<'a> {
+pub(crate) struct Commit<'a> {
     /// What was folded; none where a restarted arbiter settled.
-    input: Option<&'a Input>,
-    before: &'a Record,
-    after: &'a Record,
+    pub(crate) input: Option<&'a Input>,
+    pub(crate) before: &'a Record,
+    pub(crate) after: &'a Record,
+}
+
+/// What a commit is judged by beside itself: a world, or what journals tell of one.
+pub(crate) trait Around {
+    /// A host by the name that commands use.
+    fn host_label(&self, host: &HostId) -> String;
+    /// Was this grant revoked after its acceptance?
+    fn is_revoked(&self, grant: GrantId) -> bool;
+    /// Is it known what this host's builds really did?
+    fn is_seen(&self, host: &HostId) -> bool;
+    /// How the build of a grant really ended, if it has.
+    fn real_end(&self, grant: GrantId) -> Option<&RealEnd>;
+    /// What a host is in; none if it is not known to live.
+    fn living_phase(&self, host: &HostId) -> Option<Phase>;
+
+    /// `Offered(b, g1)`
+    fn hold_label(&self, hold: &Hold) -> String {
+        let stage = if hold.is_started() { "Started" } else { "Offered" };
+        let cancelling = if hold.is_cancelling() { " cancelling" } else { "" };
+        format!("{stage}({}, {}){cancelling}", self.host_label(&hold.host), hold.grant)
+    }
+}
+
+impl Around for World {
+    fn host_label(&self, host: &HostId) -> String {
+        Self::host_label(self, host)
+    }
+
+    fn is_revoked(&self, grant: GrantId) -> bool {
+        self.history().revoked.contains(&grant)
+    }
+
+    fn is_seen(&self, _: &HostId) -> bool {
+        true
+    }
+
+    fn real_end(&self, grant: GrantId) -> Option<&RealEnd> {
+        self.history().ended.get(&grant)
+    }
+
+    fn living_phase(&self, host: &HostId) -> Option<Phase> {
+        let process = self.by_id(host).map(|who| self.process(who));
+        process.filter(|process| process.lives()).map(Process::phase)
+    }
+}
+
+/// Judges a commit by the properties that a record shows by itself.
+pub(crate) fn check_commit(around: &dyn Around, commit: &Commit<'_>) -> Result<(), Violation> {
+    approval_truth::judge(around, commit)?;
+    no_eviction::judge(around, commit)?;
+    gate_truth::approvals_stay(commit)?;
+    stale_is_no_effect::judge(around, commit)?;
+    settled::judge(commit.after, &BTreeSet::new())?;
+    grants_increase::judge(around, commit)
 }
 
 impl<'a> Transition<'a> {
@@ -150,7 +206,7 @@ impl<'a> Transition<'a> {
 }
 
 impl Commit<'_> {
-    fn hold_before(&self, world: &World) -> String {
+    fn hold_before(&self, world: &dyn Around) -> String {
         let hold = self.before.hold();
         hold.map_or_else(|| "no hold".into(), |hold| world.hold_label(hold))
     }

@@ -7,15 +7,14 @@
 
 use handover_core::{GrantId, Hold, Input, Phase, Standing};
 
-use super::{Commit, Property, Transition, Violation, demand};
+use super::{Around, Commit, Property, Transition, Violation, demand};
 use crate::mark::mark;
-use crate::world::World;
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
     step.commits().try_for_each(|commit| judge(step.after, &commit))
 }
 
-fn judge(world: &World, commit: &Commit<'_>) -> Result<(), Violation> {
+pub(super) fn judge(world: &dyn Around, commit: &Commit<'_>) -> Result<(), Violation> {
     let Some(hold) = commit.before.hold().filter(|hold| hold.is_started()) else {
         return Ok(());
     };
@@ -24,7 +23,7 @@ fn judge(world: &World, commit: &Commit<'_>) -> Result<(), Violation> {
     });
     let goes = commit.input.is_some_and(|input| ends(input, hold))
         || commit.after.is_gone(&hold.host)
-        || world.history().revoked.contains(&hold.grant);
+        || world.is_revoked(hold.grant);
     if stays || goes {
         if goes {
             mark!(NoEvictionGoes);
@@ -32,9 +31,7 @@ fn judge(world: &World, commit: &Commit<'_>) -> Result<(), Violation> {
         return Ok(());
     }
     mark!(NoEvictionGivenBack);
-    let holder = world.by_id(&hold.host).map(|who| world.process(who));
-    let works = holder
-        .is_some_and(|holder| holder.lives() && works_under(holder.phase()) == Some(hold.grant));
+    let works = world.living_phase(&hold.host).and_then(works_under) == Some(hold.grant);
     demand(Property::NoEviction, !works, || {
         let held = world.hold_label(hold);
         format!("{held} was taken back, and its host lives and works under it")

@@ -5,11 +5,11 @@
 //! (a report is held until it is acknowledged), Ar7, Ca4 and Ca5. Broken in
 //! Systemorph/MeshWeaver#4708, where a builder asked its own copy before it reported.
 
-use handover_core::{GrantId, Phase};
+use handover_core::{GrantId, Host, HostId, Phase, Record};
 
-use super::{Property, Transition, Violation, demand};
+use super::{Around, Property, Transition, Violation, demand};
 use crate::mark::mark;
-use crate::world::{Fact, Process, RealEnd, Who, World};
+use crate::world::{Fact, RealEnd};
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
     for fact in step.facts {
@@ -21,39 +21,40 @@ pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
         let shared = step.after.history().reused && matches!(to, Phase::Expelled { .. });
         let gone = step.after.committed().is_gone(process.host.id());
         if process.lives() && !gone && !shared {
-            judge(step.after, *who, *grant)?;
+            judge(step.after, step.after.committed(), &process.host, *grant)?;
         }
     }
     Ok(())
 }
 
-fn judge(world: &World, who: Who, grant: GrantId) -> Result<(), Violation> {
+/// Judges a host that is done with its report under this grant.
+pub(crate) fn judge(
+    world: &dyn Around,
+    committed: &Record,
+    host: &Host,
+    grant: GrantId,
+) -> Result<(), Violation> {
     mark!(NoLostReportDone);
-    let process = world.process(who);
-    let id = process.host.id();
-    let hold = world.committed().hold();
-    if let Some(hold) = hold.filter(|hold| hold.grant == grant && hold.host == *id) {
-        let (label, held) = (world.label(who), world.hold_label(hold));
+    let (id, version) = (host.id(), host.version());
+    if let Some(hold) = committed.hold().filter(|hold| hold.grant == grant && hold.host == *id) {
+        let (label, held) = (world.host_label(id), world.hold_label(hold));
         let why = format!("{label} is done with its report, and the record says {held}");
         return Err(Violation::new(Property::NoLostReport, why));
     }
-    let end = world.history().ended.get(&grant);
-    let counts = end.is_some_and(|end| is_complete(end, process))
-        && !world.history().revoked.contains(&grant);
+    let end = world.real_end(grant);
+    let counts = end.is_some_and(|end| is_complete(end, id)) && !world.is_revoked(grant);
     if counts {
         mark!(NoLostReportCounts);
     }
-    let version = process.host.version();
-    let verdict = world.committed().verdict(version);
-    let approved = verdict.is_some_and(|verdict| verdict.is_approved());
+    let approved = committed.verdict(version).is_some_and(|verdict| verdict.is_approved());
     demand(Property::NoLostReport, approved || !counts, || {
-        let label = world.label(who);
+        let label = world.host_label(id);
         format!("the build of {grant} on {label} ended well, and {version} is not approved")
     })
 }
 
-fn is_complete(end: &RealEnd, process: &Process) -> bool {
-    end.host == *process.host.id() && end.clean && end.plan.is_subset(&end.signed_off)
+fn is_complete(end: &RealEnd, host: &HostId) -> bool {
+    end.host == *host && end.clean && end.plan.is_subset(&end.signed_off)
 }
 
 #[cfg(test)]

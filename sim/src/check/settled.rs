@@ -5,6 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use handover_core::{HostId, Record};
+
 use super::{Property, Transition, Violation, demand};
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
@@ -13,14 +15,17 @@ pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
         let suspects = &step.after.oracle().suspects;
         let suspicions = if suspects.is_empty() { &[&nobody][..] } else { &[&nobody, suspects] };
         for suspects in suspicions {
-            let left = commit.after.settle(suspects);
-            demand(Property::Settled, left.is_none(), || {
-                let revision = commit.after.revision();
-                format!("{revision} was committed with something left to settle")
-            })?;
+            judge(commit.after, suspects)?;
         }
     }
     Ok(())
+}
+
+pub(super) fn judge(after: &Record, suspects: &BTreeSet<HostId>) -> Result<(), Violation> {
+    let left = after.settle(suspects);
+    demand(Property::Settled, left.is_none(), || {
+        format!("{} was committed with something left to settle", after.revision())
+    })
 }
 
 #[cfg(test)]

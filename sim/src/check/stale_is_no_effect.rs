@@ -5,15 +5,14 @@
 
 use handover_core::{GrantId, Hold, Input, Statement};
 
-use super::{Commit, Property, Transition, Violation, demand};
+use super::{Around, Commit, Property, Transition, Violation, demand};
 use crate::mark::mark;
-use crate::world::World;
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
     step.commits().try_for_each(|commit| judge(step.after, &commit))
 }
 
-fn judge(world: &World, commit: &Commit<'_>) -> Result<(), Violation> {
+pub(super) fn judge(world: &dyn Around, commit: &Commit<'_>) -> Result<(), Violation> {
     let Some(Input::Statement(statement)) = commit.input else {
         return Ok(());
     };
@@ -46,7 +45,7 @@ mod tests {
 
     use super::*;
     use crate::check::testing::{A, B, G1, Made, approved, building, judge_to_rest, saying};
-    use crate::world::Who;
+    use crate::world::{Who, World};
 
     const PROPERTY: Property = Property::StaleIsNoEffect;
 

@@ -77,6 +77,13 @@ exits with 0 whatever it breaks.
     exit_codes!()
 );
 
+const JUDGE_EXIT_CODES: &str = "\
+Exit codes:
+  0  holds: all that happened is in the journals, and is as it should be
+  1  broken: a property, or the journals tell what the core does not do
+  2  cannot be read: a file, a line that is none of a journal, a newer format
+  4  unknown: what is there is as it should be, and something is missing";
+
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Run scenarios under all protocols of their heads, then seeded walks
@@ -94,6 +101,9 @@ pub(super) enum Command {
     /// Hunt each wrong protocol by each strategy: how long it takes to find what it breaks
     #[command(after_help = EXIT_CODES)]
     Variants(Variants),
+    /// Replay the journals of production hosts through the core, and judge what they did
+    #[command(after_help = JUDGE_EXIT_CODES)]
+    Judge(Judge),
     /// Print the reference of the scenario language
     Vocabulary(Vocabulary),
 }
@@ -168,6 +178,16 @@ pub(super) enum Form {
     Svg,
     /// A page with the diagram and the trace
     Html,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct Judge {
+    /// Journals, in any order: of all hosts, with their rotated files
+    #[arg(value_name = "JOURNAL", required = true)]
+    pub(super) paths: Vec<PathBuf>,
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 #[derive(Args, Debug)]
@@ -335,6 +355,7 @@ mod tests {
             | Command::Explore(_)
             | Command::Swarm(_)
             | Command::Variants(_)
+            | Command::Judge(_)
             | Command::Vocabulary(_)) => panic!("{other:?}"),
         }
     }

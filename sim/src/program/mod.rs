@@ -12,6 +12,7 @@ mod explore_rows;
 mod files;
 mod interrupt;
 mod json;
+mod judge;
 mod junit;
 mod progress;
 mod replay;
@@ -44,6 +45,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Explore(asked) => explore::explore(&asked),
         Command::Swarm(asked) => swarm::swarm(&asked).unwrap_or_else(|refused| refused),
         Command::Variants(asked) => variants::variants(&asked),
+        Command::Judge(asked) => judge::judge(&asked).unwrap_or_else(|refused| refused),
         Command::Vocabulary(vocabulary) => vocabulary::vocabulary(&vocabulary),
     };
     ExitCode::from(exit_code(judgement))

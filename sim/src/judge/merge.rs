@@ -1,0 +1,478 @@
+//! All processes of a record beside one another, and the record between them.
+
+use std::collections::BTreeSet;
+use std::ops::Bound;
+
+use handover_core::journal::{HostInput, JournalEntry, JournalLine};
+use handover_core::{GrantId, HostId, Input, Phase, Record, RecordId, Revision, View};
+
+use super::fold::{Proposed, refold};
+use super::index::{Answer, Group, Proposal, Spot};
+use super::line::{Cursor, JournalError, Place};
+use super::player::{Moved, Player, Truth};
+use super::stream::{Next, Stream};
+use super::{Breach, Finding, Judged, Verdict};
+use crate::check::{Around, Property, Violation, judge_report};
+use crate::world::RealEnd;
+
+/// The journals of one record, as far as they are judged.
+pub(super) struct Merge {
+    id: Option<RecordId>,
+    group: Group,
+    players: Vec<Player>,
+    scene: Scene,
+    /// None where it is not known what it was.
+    record: Option<Record>,
+    findings: Vec<Finding>,
+    missing: Vec<String>,
+    commits: u64,
+}
+
+/// What really happened, as far as the journals tell.
+#[derive(Debug, Default)]
+struct Scene {
+    truth: Truth,
+    revoked: BTreeSet<GrantId>,
+    /// What was before is not known: its grants count as revoked.
+    known_from: GrantId,
+}
+
+impl Merge {
+    pub(super) fn new(id: Option<RecordId>, mut group: Group) -> Self {
+        let processes = std::mem::take(&mut group.processes);
+        let players = processes.into_iter().map(|extents| Player::new(Stream::new(extents)));
+        Self {
+            id,
+            players: players.collect(),
+            group,
+            scene: Scene::default(),
+            record: None,
+            findings: Vec::new(),
+            missing: Vec::new(),
+            commits: 0,
+        }
+    }
+
+    pub(super) fn judge(mut self) -> Result<Judged, JournalError> {
+        match self.group.loads.first_key_value().map(|(at, spot)| (*at, spot.clone())) {
+            Some((at, spot)) => self.resume(Revision(0), at, &spot)?,
+            None => self.missing.push("no line has the record as a process has loaded it".into()),
+        }
+        while !self.is_decided() {
+            for at in 0..self.players.len() {
+                self.advance(at)?;
+            }
+            if self.is_decided() || !self.commit_next()? {
+                break;
+            }
+        }
+        let verdict = match (self.findings.is_empty(), self.missing.is_empty()) {
+            (false, _) => Verdict::Broken,
+            (true, false) => Verdict::Unknown,
+            (true, true) => Verdict::Holds,
+        };
+        Ok(Judged {
+            record: self.id,
+            verdict,
+            findings: self.findings,
+            missing: self.missing,
+            processes: self.players.len(),
+            commits: self.commits,
+        })
+    }
+
+    /// After a property is broken nothing tells any more what should be.
+    fn is_decided(&self) -> bool {
+        let is_property = |finding: &Finding| matches!(finding.breach, Breach::Property(_));
+        self.findings.iter().any(is_property)
+    }
+
+    fn find(&mut self, finding: Finding) {
+        // One cause has many consequences, and the first tells most.
+        let known = self.findings.iter().any(|known| known.breach == finding.breach);
+        if !known && !self.is_decided() {
+            self.findings.push(finding);
+        }
+    }
+
+    fn break_property(&mut self, violation: Violation, place: &Place) {
+        let Violation { property, why } = violation;
+        self.find(Finding::new(Breach::Property(property), place, why));
+    }
+
+    /// Takes the record up as it was loaded, from where it is not known on.
+    fn resume(&mut self, from: Revision, at: Revision, spot: &Spot) -> Result<(), JournalError> {
+        let (place, line) = read(spot)?;
+        let JournalEntry::Loaded(parts) = line.entry else {
+            return Err(JournalError::Changed { place });
+        };
+        match Record::from_parts(*parts) {
+            Ok(record) => {
+                if at > from {
+                    self.missing.push(format!(
+                        "no journal that is given has the changes from {from} to {at}"
+                    ));
+                    self.scene.known_from = record.next_grant();
+                }
+                self.record = Some(record);
+            }
+            Err(error) => {
+                let why = format!("{} has loaded a record that is none: {error}", line.host);
+                self.find(Finding::new(Breach::Replay, &place, why));
+                self.record = None;
+            }
+        }
+        Ok(())
+    }
+
+    /// Plays the lines of a process up to where it knows more than the record is.
+    fn advance(&mut self, at: usize) -> Result<(), JournalError> {
+        while !self.players[at].is_over && !self.is_decided() {
+            let player = &mut self.players[at];
+            let next = match player.waiting.take() {
+                Some((place, line)) => Next::Line(place, line),
+                None => player.stream.next()?,
+            };
+            match next {
+                Next::Line(place, line) if self.is_ahead(at, &line) => {
+                    self.players[at].waiting = Some((place, line));
+                    return Ok(());
+                }
+                Next::Line(place, line) => self.play(at, &place, &line),
+                Next::Gap(first, last) => {
+                    let name = self.players[at].stream.name();
+                    let why = format!("lines {first} to {last} of {name} are in no file");
+                    self.missing.push(why);
+                    self.players[at].lose();
+                }
+                Next::Differs(one, other) => {
+                    let why = format!("two processes have one identity: not as at {one}");
+                    self.find(Finding::new(Breach::Replay, &other, why));
+                    self.players[at].lose();
+                }
+                Next::End => self.players[at].is_over = true,
+            }
+        }
+        Ok(())
+    }
+
+    fn is_ahead(&self, at: usize, line: &JournalLine) -> bool {
+        let record = self.record.as_ref().filter(|_| !self.players[at].is_lost);
+        record.zip(shown(&line.entry)).is_some_and(|(record, shown)| shown > record.revision())
+    }
+
+    fn play(&mut self, at: usize, place: &Place, line: &JournalLine) {
+        if let JournalEntry::Lost { lines } = &line.entry {
+            let why = format!("{lines} lines of {} were lost with their disk: {place}", line.host);
+            self.missing.push(why);
+        }
+        if let JournalEntry::Refused { refusal, input, .. } = &line.entry
+            && refusal.is_alarm()
+        {
+            let why = format!("{input:?} was refused: {refusal}");
+            self.break_property(Violation::new(Property::NoAlarm, why), place);
+        }
+        let moved = match self.players[at].play(place, line, &mut self.scene.truth) {
+            Ok(moved) => moved,
+            Err(finding) => {
+                self.find(finding);
+                if let Err(violation) = self.judge_host(at, line, None) {
+                    self.break_property(violation, place);
+                }
+                self.players[at].lose();
+                return;
+            }
+        };
+        if let Err(violation) = self.judge_host(at, line, moved) {
+            self.break_property(violation, place);
+        } else if let Some(why) = self.unlike(at, line) {
+            self.find(Finding::new(Breach::Replay, place, why));
+        }
+    }
+
+    /// Judges what a line has made of a host by the record that it has read.
+    fn judge_host(
+        &self,
+        at: usize,
+        line: &JournalLine,
+        moved: Option<Moved>,
+    ) -> Result<(), Violation> {
+        let Some((record, host)) = self.record.as_ref().zip(self.players[at].host.as_ref()) else {
+            return Ok(());
+        };
+        let around = Surroundings { players: &self.players, scene: &self.scene };
+        let (id, is_newest) = (host.id(), line.revision == record.revision());
+        if is_newest && host.gate().is_open() {
+            let verdict = record.verdict(host.version());
+            if !verdict.is_some_and(handover_core::Verdict::is_approved) {
+                let version = host.version();
+                let why = format!("the gate of {id} is open, and {version} is not approved");
+                return Err(Violation::new(Property::GateTruth, why));
+            }
+        }
+        let Some(Moved { from, to }) = moved.filter(|moved| moved.from != moved.to) else {
+            return Ok(());
+        };
+        if let Phase::Finished { grant } = from
+            && !matches!(to, Phase::Expelled { .. })
+            && !record.is_gone(id)
+        {
+            judge_report(&around, record, host, grant)?;
+        }
+        match to {
+            Phase::Building { grant } if is_newest => self.judge_start(at, id, grant, record),
+            Phase::Building { .. }
+            | Phase::Idle
+            | Phase::Asking
+            | Phase::Planning { .. }
+            | Phase::Accepted { .. }
+            | Phase::Cancelling { .. }
+            | Phase::Finished { .. }
+            | Phase::StoodDown
+            | Phase::Expelled { .. } => Ok(()),
+        }
+    }
+
+    /// Who begins to build holds, and nobody else builds.
+    fn judge_start(
+        &self,
+        at: usize,
+        id: &HostId,
+        grant: GrantId,
+        record: &Record,
+    ) -> Result<(), Violation> {
+        let broken = |why| Err(Violation::new(Property::SingleBuilder, why));
+        if !record.hold().is_some_and(|hold| hold.grant == grant && hold.host == *id) {
+            let held = record.hold().map_or_else(|| "no hold".to_owned(), ToString::to_string);
+            return broken(format!("{id} builds under {grant}, and the record says {held}"));
+        }
+        let others = self.players.iter().enumerate().filter(|(other, _)| *other != at);
+        for (_, player) in others {
+            let Some((host, running)) = player.host.as_ref().zip(player.running()) else {
+                continue;
+            };
+            if !self.scene.is_revoked(running) && !record.is_gone(host.id()) {
+                let other = host.id();
+                return broken(format!(
+                    "{id} builds under {grant} and {other} builds under {running}"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a process has read something else than the record is.
+    fn unlike(&self, at: usize, line: &JournalLine) -> Option<String> {
+        let record = self.record.as_ref()?;
+        match &line.entry {
+            JournalEntry::Loaded(parts) if parts.revision == record.revision() => {
+                let alike = **parts == record.to_parts();
+                (!alike).then(|| format!("{} has loaded another record", line.host))
+            }
+            JournalEntry::Input(HostInput::View(view)) if view.revision == record.revision() => {
+                let host = self.players[at].host.as_ref()?;
+                let alike = **view == record.view_for(&view.host, host.version());
+                (!alike).then(|| {
+                    let revision = view.revision;
+                    format!("{} has read a view that is not of {revision}", line.host)
+                })
+            }
+            JournalEntry::Loaded(_)
+            | JournalEntry::Input(_)
+            | JournalEntry::Boot { .. }
+            | JournalEntry::Acknowledged { .. }
+            | JournalEntry::Proposed { .. }
+            | JournalEntry::Answered { .. }
+            | JournalEntry::Refused { .. }
+            | JournalEntry::Lost { .. }
+            | JournalEntry::Ended => None,
+        }
+    }
+
+    /// Moves the record on by one change; false where there is none.
+    fn commit_next(&mut self) -> Result<bool, JournalError> {
+        let Some(record) = self.record.take() else { return Ok(false) };
+        let Some((place, line)) = self.choose(&record)? else {
+            let at = record.revision();
+            let later = (Bound::Excluded(at), Bound::Unbounded);
+            let Some(known) = self.group.known.range(later).next_back().copied() else {
+                self.record = Some(record);
+                return Ok(false);
+            };
+            let load = self.group.loads.range(later).next();
+            match load.map(|(at, spot)| (*at, spot.clone())) {
+                Some((to, spot)) => self.resume(at, to, &spot)?,
+                None => self.missing.push(format!(
+                    "no journal that is given has all changes from {at} to {known}; what comes \
+                     after {at} is judged without the record"
+                )),
+            }
+            return Ok(true);
+        };
+        let JournalEntry::Proposed { change, inputs, suspects, .. } = &line.entry else {
+            return Err(JournalError::Changed { place });
+        };
+        let revoked = inputs.iter().filter_map(|input| match input {
+            Input::Revoke { grant, .. } => Some(*grant),
+            Input::Statement(_)
+            | Input::Gone(_)
+            | Input::Retry { .. }
+            | Input::Lapse { .. }
+            | Input::Cancel { .. } => None,
+        });
+        self.scene.revoked.extend(revoked);
+        let proposed = Proposed { change, inputs, suspects };
+        let around = Surroundings { players: &self.players, scene: &self.scene };
+        let (after, findings) = refold(&record, &proposed, &around, &place);
+        self.commits += 1;
+        for finding in findings {
+            self.find(finding);
+        }
+        let approved = change.verdicts.iter().filter_map(|(version, verdict)| {
+            Some((version, verdict.as_ref().filter(|verdict| verdict.is_approved())?))
+        });
+        for (version, verdict) in approved {
+            if !self.players.iter().any(|player| player.sees(&verdict.host)) {
+                let (host, grant) = (&verdict.host, verdict.grant);
+                let why =
+                    format!("no whole journal of {host} tells how it built {version} ({grant})");
+                self.missing.push(why);
+            }
+        }
+        self.record = after;
+        Ok(true)
+    }
+
+    /// The change that was committed on this record: of those that nobody was answered the one that
+    /// others have seen.
+    fn choose(&mut self, record: &Record) -> Result<Option<(Place, JournalLine)>, JournalError> {
+        let at = record.revision();
+        let Some(proposals) = self.group.proposals.remove(&at) else { return Ok(None) };
+        let mut committed: Option<(Place, JournalLine)> = None;
+        for Proposal { spot, .. } in proposals.iter().filter(|it| it.answer == Answer::Committed) {
+            let (place, line) = read(spot)?;
+            match &committed {
+                None => committed = Some((place, line)),
+                Some((first, known)) if change(known) != change(&line) => {
+                    let why = format!("{at} was changed twice, here and at {first}");
+                    let violation = Violation::new(Property::GrantsIncrease, why);
+                    self.break_property(violation, &place);
+                }
+                Some(_) => {}
+            }
+        }
+        if committed.is_some() {
+            return Ok(committed);
+        }
+        let next = self.group.known.range((Bound::Excluded(at), Bound::Unbounded)).next().copied();
+        for proposal in proposals.iter().filter(|proposal| proposal.answer == Answer::Open) {
+            if next.is_none_or(|next| next < proposal.revision) {
+                continue;
+            }
+            let (place, line) = read(&proposal.spot)?;
+            if self.was_seen(record, &line) {
+                return Ok(Some((place, line)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Is what somebody has read next what this proposal makes?
+    fn was_seen(&self, record: &Record, line: &JournalLine) -> bool {
+        let mut after = record.clone();
+        if !change(line).is_some_and(|change| after.apply(change).is_ok()) {
+            return false;
+        }
+        let waiting =
+            self.players.iter().filter_map(|player| Some((player, player.waiting.as_ref()?)));
+        let mut read = waiting.filter_map(|(player, (_, line))| match &line.entry {
+            JournalEntry::Loaded(parts) => {
+                (parts.revision == after.revision()).then(|| **parts == after.to_parts())
+            }
+            JournalEntry::Input(HostInput::View(view)) => {
+                let version = player.host.as_ref()?.version();
+                let alike = |view: &View| *view == after.view_for(&view.host, version);
+                (view.revision == after.revision()).then(|| alike(view))
+            }
+            JournalEntry::Input(_)
+            | JournalEntry::Boot { .. }
+            | JournalEntry::Acknowledged { .. }
+            | JournalEntry::Proposed { .. }
+            | JournalEntry::Answered { .. }
+            | JournalEntry::Refused { .. }
+            | JournalEntry::Lost { .. }
+            | JournalEntry::Ended => None,
+        });
+        read.all(|alike| alike)
+    }
+}
+
+fn change(line: &JournalLine) -> Option<&handover_core::Change> {
+    match &line.entry {
+        JournalEntry::Proposed { change, .. } => Some(change),
+        JournalEntry::Boot { .. }
+        | JournalEntry::Input(_)
+        | JournalEntry::Acknowledged { .. }
+        | JournalEntry::Loaded(_)
+        | JournalEntry::Answered { .. }
+        | JournalEntry::Refused { .. }
+        | JournalEntry::Lost { .. }
+        | JournalEntry::Ended => None,
+    }
+}
+
+/// The revision that a process reads in this line.
+fn shown(entry: &JournalEntry) -> Option<Revision> {
+    match entry {
+        JournalEntry::Input(HostInput::View(view)) => Some(view.revision),
+        JournalEntry::Loaded(parts) => Some(parts.revision),
+        JournalEntry::Input(_)
+        | JournalEntry::Boot { .. }
+        | JournalEntry::Acknowledged { .. }
+        | JournalEntry::Proposed { .. }
+        | JournalEntry::Answered { .. }
+        | JournalEntry::Refused { .. }
+        | JournalEntry::Lost { .. }
+        | JournalEntry::Ended => None,
+    }
+}
+
+fn read(spot: &Spot) -> Result<(Place, JournalLine), JournalError> {
+    Cursor::new(&spot.path, spot.offset, spot.line).next()
+}
+
+/// What a commit is judged by.
+struct Surroundings<'a> {
+    players: &'a [Player],
+    scene: &'a Scene,
+}
+
+impl Scene {
+    fn is_revoked(&self, grant: GrantId) -> bool {
+        grant < self.known_from || self.revoked.contains(&grant)
+    }
+}
+
+impl Around for Surroundings<'_> {
+    fn host_label(&self, host: &HostId) -> String {
+        host.to_string()
+    }
+
+    fn is_revoked(&self, grant: GrantId) -> bool {
+        self.scene.is_revoked(grant)
+    }
+
+    fn is_seen(&self, host: &HostId) -> bool {
+        self.players.iter().any(|player| player.sees(host))
+    }
+
+    fn real_end(&self, grant: GrantId) -> Option<&RealEnd> {
+        self.scene.truth.ended.get(&grant)
+    }
+
+    fn living_phase(&self, host: &HostId) -> Option<Phase> {
+        let mut hosts = self.players.iter().filter(|player| !player.is_over);
+        let host = hosts.find_map(|player| player.host.as_ref().filter(|it| it.id() == host))?;
+        Some(host.candidate().phase())
+    }
+}
