@@ -380,7 +380,7 @@ impl Merge {
     /// Is what somebody has read next what this proposal makes?
     fn was_seen(&self, record: &Record, line: &JournalLine) -> bool {
         let mut after = record.clone();
-        if !change(line).is_some_and(|change| after.apply(change).is_ok()) {
+        if change(line).is_none_or(|change| after.apply(change).is_err()) {
             return false;
         }
         let waiting =

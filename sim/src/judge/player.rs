@@ -29,7 +29,7 @@ pub(super) struct Player {
     /// None before its boot, and where lines of it are missing.
     pub(super) host: Option<Host>,
     /// Read, and to be played when the record is as far.
-    pub(super) waiting: Option<(Place, JournalLine)>,
+    pub(super) waiting: Option<(Place, Box<JournalLine>)>,
     pub(super) is_over: bool,
     /// All identities that it had.
     pub(super) ids: BTreeSet<HostId>,

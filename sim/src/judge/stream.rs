@@ -17,7 +17,7 @@ pub(super) struct Stream {
 /// What comes next of a process.
 #[derive(Debug)]
 pub(super) enum Next {
-    Line(Place, JournalLine),
+    Line(Place, Box<JournalLine>),
     /// No file has these lines, the last one included, and there are later ones.
     Gap(u64, u64),
     /// Two files have this line, and it is not the same.
@@ -58,7 +58,7 @@ impl Stream {
             self.next = number.checked_add(1);
             return Ok(match differs {
                 Some((one, other)) => Next::Differs(one, other),
-                None => Next::Line(place, line),
+                None => Next::Line(place, Box::new(line)),
             });
         }
         let later = self.extents.iter().map(|(extent, _)| extent.first);
