@@ -48,6 +48,9 @@ mod program {
         /// Prints the digest of each seed.
         #[arg(long)]
         digests: bool,
+        /// Judges the journals of each run too.
+        #[arg(long)]
+        judge: bool,
         /// Measures what boots and hand-overs cost, and runs no scene.
         #[arg(long)]
         figures: bool,
@@ -86,7 +89,12 @@ mod program {
             if arguments.scene.is_empty() { Scene::ALL.to_vec() } else { arguments.scene.clone() };
         let mut failed = false;
         for scene in scenes {
-            let plan = Plan { scene, shell: arguments.shell, hosts: arguments.hosts };
+            let plan = Plan {
+                scene,
+                shell: arguments.shell,
+                hosts: arguments.hosts,
+                judges: arguments.judge,
+            };
             failed |= play(&arguments, plan);
         }
         ExitCode::from(u8::from(failed))
