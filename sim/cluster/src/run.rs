@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use handover_sim::digest::Digest;
-use handover_sim::judge::{Report, Verdict, judge_lines};
+use handover_sim::judge::{ExportError, Exported, Report, Verdict, export_lines, judge_lines};
 use madsim::Config;
 use madsim::runtime::Runtime;
 use madsim::time::TimeHandle;
@@ -95,15 +95,36 @@ fn on_a_thread(plan: Plan, seed: u64, tells: bool) -> Outcome {
     })
 }
 
-fn simulate(plan: Plan, seed: u64, tells: bool) -> Outcome {
+/// The journals of a run, told as a scenario.
+///
+/// # Errors
+/// If they cannot be told.
+pub fn exported(plan: Plan, seed: u64) -> Result<Exported, ExportError> {
+    let told = || {
+        let judge = Judge::new(false, true);
+        // How it ended is another's to say.
+        let _ = play(plan, seed, &judge);
+        let journals = judge.take_journals().unwrap_or_default();
+        let names: Vec<_> = journals.keys().map(|name| PathBuf::from(file_of(name))).collect();
+        export_lines(names.iter().map(PathBuf::as_path).zip(journals.into_values()))
+    };
+    std::thread::scope(|scope| scope.spawn(told).join())
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+fn play(plan: Plan, seed: u64, judge: &Judge) -> (Result<(), Failure>, Duration) {
     let runtime = Runtime::with_seed_and_config(seed, Config::default());
-    let judge = Judge::new(tells, plan.judges);
     let played = judge.clone();
-    let (ended, time) = runtime.block_on(async move {
+    runtime.block_on(async move {
         let mut cluster = Cluster::new(seed, plan.shell, played);
         let ended = plan.scene.play(&mut cluster, plan.hosts).await;
         (ended, TimeHandle::current().elapsed())
-    });
+    })
+}
+
+fn simulate(plan: Plan, seed: u64, tells: bool) -> Outcome {
+    let judge = Judge::new(tells, plan.judges);
+    let (ended, time) = play(plan, seed, &judge);
     let report = judge.take_journals().map(judged);
     let failure = judge.failure().or_else(|| ended.err());
     Outcome {

@@ -11,6 +11,7 @@ use super::index::Group;
 use super::line::{JournalError, Place, Spot};
 use super::player::{Moved, Player, Truth};
 use super::stream::{Next, Stream};
+use super::tape::{Committed, Stand, Tape, Told};
 use super::{Breach, Finding, Judged, Verdict};
 use crate::check::{Around, Property, Violation, judge_report};
 use crate::world::RealEnd;
@@ -26,6 +27,8 @@ pub(super) struct Merge {
     findings: Vec<Finding>,
     missing: Vec<String>,
     commits: u64,
+    /// What was played, where somebody wants to play it again.
+    tape: Option<Tape>,
 }
 
 /// What really happened, as far as the journals tell.
@@ -51,10 +54,24 @@ impl Merge {
             findings: Vec::new(),
             missing: Vec::new(),
             commits: 0,
+            tape: None,
         }
     }
 
     pub(super) fn judge(mut self) -> Result<Judged, JournalError> {
+        self.merge()?;
+        Ok(self.judged())
+    }
+
+    /// The same, and all that was played, in its order.
+    pub(super) fn tape(mut self) -> Result<(Judged, Tape), JournalError> {
+        self.tape = Some(Tape::default());
+        self.merge()?;
+        let tape = self.tape.take().unwrap_or_default().finish();
+        Ok((self.judged(), tape))
+    }
+
+    fn merge(&mut self) -> Result<(), JournalError> {
         match self.group.loads.first_key_value().map(|(at, spot)| (*at, spot.clone())) {
             Some((at, spot)) => self.resume(Revision(0), at, &spot)?,
             None => self.missing.push("no line has the record as a process has loaded it".into()),
@@ -67,19 +84,23 @@ impl Merge {
                 break;
             }
         }
+        Ok(())
+    }
+
+    fn judged(self) -> Judged {
         let verdict = match (self.findings.is_empty(), self.missing.is_empty()) {
             (false, _) => Verdict::Broken,
             (true, false) => Verdict::Unknown,
             (true, true) => Verdict::Holds,
         };
-        Ok(Judged {
+        Judged {
             record: self.id,
             verdict,
             findings: self.findings,
             missing: self.missing,
             processes: self.players.len(),
             commits: self.commits,
-        })
+        }
     }
 
     /// After a property is broken nothing tells any more what should be.
@@ -93,6 +114,9 @@ impl Merge {
         let known = self.findings.iter().any(|known| known.breach == finding.breach);
         if !known && !self.is_decided() {
             self.findings.push(finding);
+            if let Some(tape) = &mut self.tape {
+                tape.stop();
+            }
         }
     }
 
@@ -114,6 +138,9 @@ impl Merge {
                         "no journal that is given has the changes from {from} to {at}"
                     ));
                     self.scene.known_from = record.next_grant();
+                }
+                if let Some(tape) = &mut self.tape {
+                    tape.begin(&record);
                 }
                 self.record = Some(record);
             }
@@ -175,6 +202,9 @@ impl Merge {
         let is_ours = line.record == self.id;
         self.players[at].is_ours = is_ours;
         if line.record.is_some() && !is_ours {
+            if let Some(tape) = &mut self.tape {
+                tape.foreign.get_or_insert_with(|| place.clone());
+            }
             // What is wrong with it is said where the record is judged that it follows.
             if self.players[at].play(place, line, &mut self.scene.truth).is_err() {
                 self.players[at].lose();
@@ -202,11 +232,19 @@ impl Merge {
                 return;
             }
         };
+        self.record_line(at, place, line);
         if let Err(violation) = self.judge_host(at, line, moved) {
             self.break_property(violation, place);
         } else if let Some(why) = self.unlike(at, line) {
             self.find(Finding::new(Breach::Replay, place, why));
         }
+    }
+
+    fn record_line(&mut self, process: usize, place: &Place, line: &JournalLine) {
+        let Some(tape) = &mut self.tape else { return };
+        let stand = self.players[process].host.as_ref().map(Stand::of);
+        let (place, line, reads) = (place.clone(), line.clone(), shown(&line.entry));
+        tape.line(Told { process, place, line, stand }, reads);
     }
 
     /// Judges what a line has made of a host by the record that it has read.
@@ -344,6 +382,12 @@ impl Merge {
         let around = Surroundings { players: &self.players, scene: &self.scene };
         let (after, findings) = refold(&record, &proposed, &around, &place);
         self.commits += 1;
+        if let Some((tape, after)) =
+            self.tape.as_mut().zip(after.as_ref().filter(|_| findings.is_empty()))
+        {
+            let (inputs, suspects) = (inputs.clone(), suspects.clone());
+            tape.commit(Committed { place: place.clone(), inputs, suspects }, after);
+        }
         for finding in findings {
             self.find(finding);
         }

@@ -10,12 +10,14 @@
 //! makes of the inputs what the journals say came of them.
 
 mod choose;
+mod export;
 mod fold;
 mod index;
 mod line;
 mod merge;
 mod player;
 mod stream;
+mod tape;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -23,6 +25,7 @@ use std::path::{Path, PathBuf};
 use handover_core::RecordId;
 use handover_core::journal::JournalLine;
 
+pub use export::{ExportError, Exported, export, export_lines};
 pub use line::{JournalError, Place};
 
 use crate::check::Property;

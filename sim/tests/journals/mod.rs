@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use common::World;
@@ -18,7 +19,9 @@ use handover_node::core::{
     Candidate, Executor, Host, HostId, Input, Priority, Record, RecordId, Revision, Settings,
     SignOff,
 };
-use handover_node::{Build, BuildError, Builder, FileJournal, Liveness, MemoryStore, Options};
+use handover_node::{
+    Build, BuildError, Builder, FileJournal, Liveness, MemoryLedger, MemoryStore, Options,
+};
 use tempfile::TempDir;
 
 pub(crate) fn signing() -> impl Builder {
@@ -36,15 +39,25 @@ pub(crate) fn options(folder: &Path, name: &str, version: &str) -> Options {
 
 /// A rollout over a faulty store, with a crash, a boot and a stand-down, journalled to a folder.
 pub(crate) fn rollout(folder: &Path, seed: u64, record: u128) {
+    rollout_on(folder, seed, record, [(); 2].map(|()| Arc::new(MemoryLedger::new())));
+}
+
+/// The same, and the process that boots finds the book of the one that has died.
+pub(crate) fn rollout_on_one_disk(folder: &Path, seed: u64, record: u128) {
+    let book = Arc::new(MemoryLedger::new());
+    rollout_on(folder, seed, record, [Arc::clone(&book), book]);
+}
+
+fn rollout_on(folder: &Path, seed: u64, record: u128, [first, second]: [Arc<MemoryLedger>; 2]) {
     let mut world = World::new(seed);
     let shop = Shop::on(FaultyStore::new(MemoryStore::new(RecordId(record)), seed));
-    let a = shop.start(&mut world, options(folder, "a", "v1"), signing());
+    let a = shop.start_with(&mut world, options(folder, "a", "v1"), signing(), first);
     let b = shop.start(&mut world, options(folder, "b", "v1"), signing());
     let c = shop.start(&mut world, options(folder, "c", "v2"), signing());
     world.run_for(Duration::from_millis(300 * seed));
     world.kill(a.task);
     shop.membership.say(a.node.id(), Liveness::Gone);
-    let a = shop.start(&mut world, options(folder, "a", "v2"), signing());
+    let a = shop.start_with(&mut world, options(folder, "a", "v2"), signing(), second);
     world.run_until("all are open", || [&a, &b, &c].iter().all(|node| node.is_open()));
     b.node.stand_down();
     shop.store.set_faults(false);
