@@ -4,8 +4,20 @@ use alloc::sync::Arc;
 use core::ops::{Deref, DerefMut};
 
 /// Reads as what it holds; the first change through one of several clones copies it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Shared<T>(Arc<T>);
+
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        if !self.is_one_with(source) {
+            *self = source.clone();
+        }
+    }
+}
 
 impl<T> Shared<T> {
     pub(crate) fn new(part: T) -> Self {

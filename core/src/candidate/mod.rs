@@ -28,7 +28,7 @@ use crate::{
 /// [`handle_build_end`](Self::handle_build_end), [`come_back`](Self::come_back). *Outputs*: after
 /// each of these, [`poll_effect`](Self::poll_effect) until `None`, and
 /// [`statement`](Self::statement), a level that the driver repeats until it is acknowledged (Dr1).
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Candidate {
@@ -50,6 +50,72 @@ pub struct Candidate {
     wish: Wish,
     signed_off: BTreeMap<Chunk, SignOff>,
     effects: VecDeque<CandidateEffect>,
+}
+
+/// By hand for `clone_from`: see [`Host`](crate::Host).
+impl Clone for Candidate {
+    fn clone(&self) -> Self {
+        Self {
+            host: self.host.clone(),
+            version: self.version.clone(),
+            priority: self.priority,
+            record: self.record,
+            read: self.read,
+            view: self.view.clone(),
+            unreadable: self.unreadable.clone(),
+            replaced: self.replaced,
+            approved: self.approved,
+            seq: self.seq,
+            standing: self.standing.clone(),
+            phase: self.phase,
+            wish: self.wish,
+            signed_off: self.signed_off.clone(),
+            effects: self.effects.clone(),
+        }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        let Self {
+            host,
+            version,
+            priority,
+            record,
+            read,
+            view,
+            unreadable,
+            replaced,
+            approved,
+            seq,
+            standing,
+            phase,
+            wish,
+            signed_off,
+            effects,
+        } = source;
+        if self.host != *host {
+            self.host.clone_from(host);
+        }
+        if self.version != *version {
+            self.version.clone_from(version);
+        }
+        self.priority = *priority;
+        self.record = *record;
+        self.read = *read;
+        self.view.clone_from(view);
+        self.unreadable.clone_from(unreadable);
+        self.replaced = *replaced;
+        self.approved = *approved;
+        self.seq = *seq;
+        if self.standing != *standing {
+            self.standing.clone_from(standing);
+        }
+        self.phase = *phase;
+        self.wish = *wish;
+        if self.signed_off != *signed_off {
+            self.signed_off.clone_from(signed_off);
+        }
+        self.effects.clone_from(effects);
+    }
 }
 
 impl Candidate {

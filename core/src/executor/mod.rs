@@ -53,11 +53,22 @@ use crate::shared::Shared;
 /// have ended, and a cancel of the parent cancels them. Once the parent has ended, a child that has
 /// not been handed its slot yet is a build like any other; while an interrupted parent is pending,
 /// the child waits for it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]
 pub struct Executor {
     state: Shared<ExecutorParts>,
+}
+
+/// By hand for `clone_from`, which leaves alone what is shared already.
+impl Clone for Executor {
+    fn clone(&self) -> Self {
+        Self { state: self.state.clone() }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.state.clone_from(&source.state);
+    }
 }
 
 impl Executor {

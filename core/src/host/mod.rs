@@ -32,7 +32,7 @@ use alloc::sync::Arc;
 /// these, [`poll_effect`](Self::poll_effect) until `None`; the levels
 /// [`statement`](Self::statement), [`gate`](Self::gate) and [`is_drained`](Self::is_drained) may
 /// be read at any time.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Host {
@@ -53,6 +53,52 @@ pub struct Host {
     alarms: VecDeque<Alarm>,
     /// The executor is drained; handed out when the candidate rests too (Ho4).
     drained: Option<ExecutorEffect>,
+}
+
+/// By hand for `clone_from`: whoever keeps a host as it was before each step copies little.
+impl Clone for Host {
+    fn clone(&self) -> Self {
+        Self {
+            candidate: self.candidate.clone(),
+            executor: self.executor.clone(),
+            wanted: self.wanted,
+            told_of_drain: self.told_of_drain,
+            reserved_for: self.reserved_for,
+            queued: self.queued,
+            ended: self.ended.clone(),
+            plan: self.plan,
+            comeback: self.comeback,
+            alarms: self.alarms.clone(),
+            drained: self.drained.clone(),
+        }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        let Self {
+            candidate,
+            executor,
+            wanted,
+            told_of_drain,
+            reserved_for,
+            queued,
+            ended,
+            plan,
+            comeback,
+            alarms,
+            drained,
+        } = source;
+        self.candidate.clone_from(candidate);
+        self.executor.clone_from(executor);
+        self.wanted = *wanted;
+        self.told_of_drain = *told_of_drain;
+        self.reserved_for = *reserved_for;
+        self.queued = *queued;
+        self.ended.clone_from(ended);
+        self.plan = *plan;
+        self.comeback = *comeback;
+        self.alarms.clone_from(alarms);
+        self.drained.clone_from(drained);
+    }
 }
 
 /// An order of which the answer is awaited.

@@ -114,9 +114,10 @@ impl Delays {
     }
 
     fn pace(&mut self, world: &World, who: Who) -> Pace {
-        let places = &world.setup().places;
-        for (_, process) in world.processes().skip(self.place_of.len()) {
-            let place = places.iter().position(|place| place.name == process.name);
+        while self.place_of.len() <= usize::from(who.0) {
+            let process = world.process(Who::from(self.place_of.len()));
+            let mut places = world.setup().places.iter();
+            let place = places.position(|place| place.name == process.name);
             self.place_of.push(place.expect("processes live at places"));
         }
         self.places[self.place_of[usize::from(who.0)]]

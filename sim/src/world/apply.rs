@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use handover_core::{BuildId, Input, Work};
 
+use super::touched::Move;
 use super::{
     Arbiter, ArbiterIndex, Direction, Event, Fact, Life, Link, Process, StepKind, Target, Who,
     Wire, World,
@@ -234,7 +235,27 @@ impl World {
 
     pub(crate) fn link_mut(&mut self, who: Who) -> &mut Link {
         self.touched.links.insert(who);
+        self.touched.whole_links.insert(who);
         Arc::make_mut(&mut self.actors[usize::from(who.0)].link)
+    }
+
+    /// What happens to a link with most steps: noted, so that whoever [follows](World::follow) need
+    /// not copy the link.
+    pub(super) fn move_on_link(&mut self, who: Who, change: Move) {
+        let link = &mut self.actors[usize::from(who.0)].link;
+        self.touched.links.insert(who);
+        match Arc::get_mut(link) {
+            Some(link) => {
+                self.touched.note(who, change.clone());
+                link.make(change);
+            }
+            // A world that shares it may have been left behind just now, and knows of no move
+            // before.
+            None => {
+                self.touched.whole_links.insert(who);
+                Arc::make_mut(link).make(change);
+            }
+        }
     }
 
     pub(super) fn arbiter_mut(&mut self, index: ArbiterIndex) -> &mut Arbiter {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use handover_core::{ApplyError, Change, Input, Record, Refusal, Remark, Revision};
 use serde::{Serialize, Serializer};
 
+use super::touched::Move;
 use super::{ArbiterIndex, Fact, Who, World};
 
 /// The record as it is committed, and the changes that made it.
@@ -228,8 +229,9 @@ impl World {
 
     /// The arbiter takes the oldest statement of a host.
     pub(super) fn deliver(&mut self, from: Who, to: ArbiterIndex, facts: &mut Vec<Fact>) {
-        let front = self.link_mut(from).statements.pop_front();
+        let front = self.link(from).statements.front().cloned();
         let statement = front.expect("enabled only with a statement");
+        self.move_on_link(from, Move::Heard);
         let seq = statement.seq;
         let host = statement.host.clone();
         let known = &self.arbiters[usize::from(to.0)].applied;

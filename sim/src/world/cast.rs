@@ -29,6 +29,8 @@ pub(super) struct Cast {
     newest: Vec<Option<Who>>,
     /// By process, the process before it at its place.
     earlier: Vec<Option<Who>>,
+    /// By process, whether it is the newest of its place.
+    is_newest: Vec<bool>,
 }
 
 impl Ground {
@@ -41,7 +43,7 @@ impl Ground {
 
 impl Cast {
     pub(super) fn new(places: usize) -> Self {
-        Self { newest: vec![None; places], earlier: Vec::new() }
+        Self { newest: vec![None; places], earlier: Vec::new(), is_newest: Vec::new() }
     }
 
     /// The cast of these processes, in the order of their starts.
@@ -56,7 +58,12 @@ impl Cast {
     fn enter(&mut self, ground: &Ground, name: &Name, who: Who) {
         let number = ground.places.get(name);
         let newest = number.map(|number| &mut self.newest[*number]);
-        self.earlier.push(newest.and_then(|newest| newest.replace(who)));
+        self.is_newest.push(newest.is_some());
+        let earlier = newest.and_then(|newest| newest.replace(who));
+        if let Some(earlier) = earlier {
+            self.is_newest[usize::from(earlier.0)] = false;
+        }
+        self.earlier.push(earlier);
     }
 }
 
@@ -73,7 +80,13 @@ impl World {
         self.actors.push(Actor { process: Arc::new(process), link: Arc::default() });
         self.touched.processes.insert(who);
         self.touched.links.insert(who);
+        self.touched.whole_links.insert(who);
         who
+    }
+
+    /// Is it the newest process of its place?
+    pub(super) fn is_newest(&self, who: Who) -> bool {
+        self.cast.is_newest[usize::from(who.0)]
     }
 
     /// The newest process of a place.

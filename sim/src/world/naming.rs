@@ -11,11 +11,7 @@ impl World {
     #[must_use]
     pub fn label(&self, who: Who) -> String {
         let process = self.process(who);
-        if self.newest(&process.name) == Some(who) {
-            process.name.to_string()
-        } else {
-            exact(process.host.id())
-        }
+        if self.is_newest(who) { process.name.to_string() } else { exact(process.host.id()) }
     }
 
     /// Appends the name of an event that happens all the time, without the detour over a command;
@@ -104,7 +100,7 @@ impl World {
         let process = self.process(who);
         to.push_str(before);
         to.push_str(process.name.as_str());
-        if self.newest(&process.name) != Some(who) {
+        if !self.is_newest(who) {
             push_number(to, ".", process.host.id().incarnation.0);
         }
         to.push_str(behind);

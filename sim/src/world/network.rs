@@ -6,11 +6,12 @@ use std::sync::Arc;
 use handover_core::{Phase, Record, Revision, Statement, View};
 use serde::{Deserialize, Serialize};
 
+use super::touched::Move;
 use super::{ArbiterIndex, Direction, Fact, Lost, Who, Wire, World};
 use crate::variants::{Said, Saying};
 
 /// Both directions between a process and the record.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Link {
     /// Statements on their way, oldest first.
     pub statements: VecDeque<Arc<Statement>>,
@@ -24,6 +25,25 @@ pub struct Link {
     pub views_stalled: bool,
     /// What is sent is lost, either way.
     pub cut: bool,
+}
+
+/// By hand for `clone_from`, which keeps the room of the queues.
+impl Clone for Link {
+    fn clone(&self) -> Self {
+        let mut link = Self::default();
+        link.clone_from(self);
+        link
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        let Self { statements, views, newest, statements_stalled, views_stalled, cut } = source;
+        self.statements.clone_from(statements);
+        self.views.clone_from(views);
+        self.newest.clone_from(newest);
+        self.statements_stalled = *statements_stalled;
+        self.views_stalled = *views_stalled;
+        self.cut = *cut;
+    }
 }
 
 impl World {
@@ -73,7 +93,7 @@ impl World {
         if self.link(who).cut {
             facts.push(Fact::Lost { who, what: Lost::Statement(statement.seq) });
         } else {
-            self.link_mut(who).statements.push_back(statement);
+            self.move_on_link(who, Move::Said(statement));
         }
     }
 
@@ -105,18 +125,18 @@ impl World {
     }
 
     pub(super) fn send_view(&mut self, who: Who, view: Arc<View>, facts: &mut Vec<Fact>) {
-        let link = self.link_mut(who);
-        link.newest = Some(Arc::clone(&view));
-        if link.cut {
+        if self.link(who).cut {
             facts.push(Fact::Lost { who, what: Lost::View(view.revision) });
+            self.link_mut(who).newest = Some(view);
         } else {
-            link.views.push_back(view);
+            self.move_on_link(who, Move::Shown(view));
         }
     }
 
     /// The host reads its oldest view.
     pub(super) fn read(&mut self, who: Who, facts: &mut Vec<Fact>) {
-        let view = self.link_mut(who).views.pop_front().expect("enabled only with a view");
+        let view = self.link(who).views.front().cloned().expect("enabled only with a view");
+        self.move_on_link(who, Move::Read);
         self.read_view(who, &view, facts);
     }
 
@@ -163,17 +183,17 @@ impl World {
         match wire.direction {
             Direction::ToRecord => {
                 self.awaits_answer(wire.who)
+                    && !self.will_be_acknowledged(wire.who)
                     // Whoever is gone is refused for ever; it needs the news, not another word.
                     && !self.committed().is_gone(process.host.id())
-                    && !self.will_be_acknowledged(wire.who)
             }
             Direction::FromRecord => {
-                let read = self.read_revision(wire.who);
                 !link.cut
-                    && process.acts()
                     && link.views.is_empty()
+                    && process.acts()
                     && link.newest.as_ref().is_some_and(|view| {
-                        Some(view.revision) > read && view.host == *process.host.id()
+                        Some(view.revision) > self.read_revision(wire.who)
+                            && view.host == *process.host.id()
                     })
             }
         }
@@ -193,11 +213,12 @@ impl World {
 
     /// The record has folded the present word, and the news of it is on its way.
     fn will_be_acknowledged(&self, who: Who) -> bool {
+        if !self.arbiters.iter().any(|arbiter| arbiter.unpublished) && !self.has_unread_news(who) {
+            return false;
+        }
         let process = self.process(who);
         let line = self.committed().line(process.host.id());
         line.is_some_and(|line| line.seq >= process.host.candidate().seq())
-            && (self.arbiters.iter().any(|arbiter| arbiter.unpublished)
-                || self.has_unread_news(who))
     }
 
     fn has_unread_news(&self, who: Who) -> bool {

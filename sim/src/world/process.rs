@@ -8,8 +8,10 @@ use handover_core::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::touched::catch_up;
+
 /// A host of the core, and what its driver knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Process {
     /// The place where it lives.
     pub name: Name,
@@ -80,6 +82,77 @@ impl RunningBuild {
             !self.signed_off.contains_key(*chunk) && !self.unsigned.contains(*chunk)
         };
         self.plan.iter().filter(open)
+    }
+}
+
+/// By hand for `clone_from`: where one process goes on and its copy follows step by step, what has
+/// stayed the same is left alone.
+impl Clone for Process {
+    fn clone(&self) -> Self {
+        Self {
+            name: self.name.clone(),
+            host: self.host.clone(),
+            life: self.life,
+            ledger: Arc::clone(&self.ledger),
+            orders: self.orders.clone(),
+            builds: self.builds.clone(),
+            ended: Arc::clone(&self.ended),
+            workspaces: Arc::clone(&self.workspaces),
+            artifacts: Arc::clone(&self.artifacts),
+            said: self.said,
+            muted: self.muted,
+            put_off: self.put_off.clone(),
+            owes_drain: self.owes_drain.clone(),
+            shown: self.shown.clone(),
+            stale: self.stale,
+            slow: self.slow,
+        }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        let Self {
+            name,
+            host,
+            life,
+            ledger,
+            orders,
+            builds,
+            ended,
+            workspaces,
+            artifacts,
+            said,
+            muted,
+            put_off,
+            owes_drain,
+            shown,
+            stale,
+            slow,
+        } = source;
+        catch_up_unless_equal(&mut self.name, name);
+        self.host.clone_from(host);
+        self.life = *life;
+        catch_up(&mut self.ledger, ledger);
+        catch_up_unless_equal(&mut self.orders, orders);
+        catch_up_unless_equal(&mut self.builds, builds);
+        catch_up(&mut self.ended, ended);
+        catch_up(&mut self.workspaces, workspaces);
+        catch_up(&mut self.artifacts, artifacts);
+        self.said = *said;
+        self.muted = *muted;
+        catch_up_unless_equal(&mut self.put_off, put_off);
+        catch_up_unless_equal(&mut self.owes_drain, owes_drain);
+        match (&mut self.shown, shown) {
+            (Some(here), Some(there)) => catch_up(here, there),
+            (here, there) => here.clone_from(there),
+        }
+        self.stale = *stale;
+        self.slow = *slow;
+    }
+}
+
+fn catch_up_unless_equal<T: Clone + PartialEq>(here: &mut T, there: &T) {
+    if here != there {
+        here.clone_from(there);
     }
 }
 

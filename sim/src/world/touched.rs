@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use handover_core::{Statement, View};
+
 use super::{Arbiter, ArbiterIndex, Link, Oracle, Process, Store, Who, World};
 
 /// The processes and links that may have changed since the last [`World::follow`], in order.
@@ -9,6 +11,53 @@ use super::{Arbiter, ArbiterIndex, Link, Oracle, Process, Store, Who, World};
 pub(super) struct Touched {
     pub(super) processes: Crowd,
     pub(super) links: Crowd,
+    /// Of these links more has changed than the moves say.
+    pub(super) whole_links: Crowd,
+    /// Messages that came onto a link or went off it, in this order.
+    pub(super) moves: Vec<(Who, Move)>,
+}
+
+/// What becomes of a queue in all but rare steps. To make it again costs as much as it did, where a
+/// copy costs as much as the queue is long.
+#[derive(Clone, Debug)]
+pub(super) enum Move {
+    /// A statement goes onto the link.
+    Said(Arc<Statement>),
+    /// The oldest statement arrives.
+    Heard,
+    /// A view goes onto the link.
+    Shown(Arc<View>),
+    /// The oldest view arrives.
+    Read,
+}
+
+/// More moves than this are no longer told one by one: nobody may ever follow.
+const MOVES_MAX: usize = 1 << 12;
+
+impl Touched {
+    /// Notes a move on a link of which no more than moves has changed.
+    pub(super) fn note(&mut self, who: Who, change: Move) {
+        if self.moves.len() == MOVES_MAX {
+            self.moves.drain(..).for_each(|(who, _)| self.whole_links.insert(who));
+        }
+        if !self.whole_links.contains(who) {
+            self.moves.push((who, change));
+        }
+    }
+}
+
+impl Link {
+    pub(super) fn make(&mut self, change: Move) {
+        match change {
+            Move::Said(statement) => self.statements.push_back(statement),
+            Move::Heard => drop(self.statements.pop_front()),
+            Move::Shown(view) => {
+                self.newest = Some(Arc::clone(&view));
+                self.views.push_back(view);
+            }
+            Move::Read => drop(self.views.pop_front()),
+        }
+    }
 }
 
 /// A set of processes, in order. The first 64 are bits, so that the worlds of a search carry no
@@ -30,7 +79,15 @@ impl Crowd {
         }
     }
 
-    fn contains(&self, who: Who) -> bool {
+    pub(super) fn remove(&mut self, who: Who) {
+        if u32::from(who.0) < u64::BITS {
+            self.first &= !(1 << who.0);
+        } else if let Ok(at) = self.others.binary_search(&who) {
+            self.others.remove(at);
+        }
+    }
+
+    pub(super) fn contains(&self, who: Who) -> bool {
         if u32::from(who.0) < u64::BITS {
             self.first & (1 << who.0) != 0
         } else {
@@ -38,16 +95,36 @@ impl Crowd {
         }
     }
 
-    fn iter(&self) -> impl Iterator<Item = Who> {
-        let bits =
-            std::iter::successors(Some(self.first), |bits| Some(bits & bits.wrapping_sub(1)));
-        let first = bits.take_while(|bits| *bits != 0).map(|bits| bits.trailing_zeros() as usize);
-        first.map(Who::from).chain(self.others.iter().copied())
+    pub(super) fn iter(&self) -> CrowdIter<'_> {
+        CrowdIter { first: self.first, others: self.others.iter() }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.first == 0 && self.others.is_empty()
     }
 
     fn clear(&mut self) {
         self.first = 0;
         self.others.clear();
+    }
+}
+
+/// Those of a crowd, in order. Several times a step, so without the detours of adapters.
+pub(super) struct CrowdIter<'a> {
+    first: u64,
+    others: std::slice::Iter<'a, Who>,
+}
+
+impl Iterator for CrowdIter<'_> {
+    type Item = Who;
+
+    fn next(&mut self) -> Option<Who> {
+        if self.first == 0 {
+            return self.others.next().copied();
+        }
+        let lowest = self.first.trailing_zeros();
+        self.first &= self.first - 1;
+        Some(Who::from(lowest as usize))
     }
 }
 
@@ -61,13 +138,26 @@ impl World {
         for who in after.touched.processes.iter() {
             let at = usize::from(who.0);
             match self.actors.get_mut(at) {
-                Some(actor) => actor.process = Arc::clone(&after.actors[at].process),
+                Some(actor) => copy(&mut actor.process, &after.actors[at].process),
                 None => self.actors.push(after.actors[at].clone()),
             }
         }
-        for who in after.touched.links.iter() {
+        for who in after.touched.whole_links.iter() {
             let at = usize::from(who.0);
-            self.actors[at].link = Arc::clone(&after.actors[at].link);
+            copy(&mut self.actors[at].link, &after.actors[at].link);
+        }
+        for (who, change) in after.touched.moves.drain(..) {
+            let at = usize::from(who.0);
+            let (here, there) = (&mut self.actors[at].link, &after.actors[at].link);
+            if after.touched.whole_links.contains(who) || Arc::ptr_eq(here, there) {
+                continue;
+            }
+            match Arc::get_mut(here) {
+                Some(link) => link.make(change),
+                None => {
+                    *here = Arc::clone(there);
+                }
+            }
         }
         catch_up(&mut self.cast, &after.cast);
         catch_up(&mut self.store, &after.store);
@@ -78,6 +168,7 @@ impl World {
         }
         after.touched.processes.clear();
         after.touched.links.clear();
+        after.touched.whole_links.clear();
     }
 
     /// Are the record, the arbiters, membership and what really happened the same as in another
@@ -117,6 +208,11 @@ impl World {
         })
     }
 
+    /// Has any process been touched since the last [`World::follow`]?
+    pub(crate) fn has_touched_processes(&self) -> bool {
+        !self.touched.processes.is_empty()
+    }
+
     /// The links in which it differs, likewise.
     pub(crate) fn touched_links<'a>(
         &'a self,
@@ -153,13 +249,25 @@ impl World {
     /// The processes that may have changed since the last [`World::follow`], themselves or their
     /// links.
     pub(super) fn touched_actors(&self) -> impl Iterator<Item = Who> {
-        let Touched { processes, links } = &self.touched;
+        let Touched { processes, links, whole_links: _, moves: _ } = &self.touched;
         processes.iter().chain(links.iter().filter(|who| !processes.contains(*who)))
     }
 }
 
-fn catch_up<T>(here: &mut Arc<T>, there: &Arc<T>) {
+pub(super) fn catch_up<T>(here: &mut Arc<T>, there: &Arc<T>) {
     if !Arc::ptr_eq(here, there) {
         *here = Arc::clone(there);
+    }
+}
+
+/// Two that go on step by step keep a part each: what was shared would have to be copied, and one
+/// of the copies dropped, with every step.
+fn copy<T: Clone>(here: &mut Arc<T>, there: &Arc<T>) {
+    if Arc::ptr_eq(here, there) {
+        return;
+    }
+    match Arc::get_mut(here) {
+        Some(part) => part.clone_from(there),
+        None => *here = Arc::clone(there),
     }
 }
