@@ -254,18 +254,24 @@ impl Record {
     #[must_use]
     pub fn view_for(&self, host: &HostId, version: &Version) -> View {
         let last = HostId { name: host.name.clone(), incarnation: Incarnation(u64::MAX) };
-        let spoke = self.lines.last_up_to(&last).map(|(spoke, _)| spoke);
-        let spoke = spoke.filter(|spoke| spoke.name == host.name).map(|spoke| spoke.incarnation);
+        let spoke = self.lines.last_up_to(&last).filter(|(spoke, _)| spoke.name == host.name);
+        // As a rule the last of the name is this host.
+        let line = match spoke {
+            Some((spoke, line)) if spoke == host => Some(line),
+            Some(_) => self.lines.get(host),
+            None => None,
+        };
+        let gone = self.gone(&host.name);
         View {
             host: host.clone(),
             record: self.id,
             format: FORMAT,
             revision: self.revision,
             hold: self.hold.clone(),
-            acknowledged: self.line(host).map(|line| line.seq),
+            acknowledged: line.map(|line| line.seq),
             verdict: self.verdict(version).cloned(),
-            gone: self.is_gone(host),
-            name_floor: spoke.max(self.gone(&host.name)),
+            gone: line.is_none() && gone.is_some_and(|gone| host.incarnation <= gone),
+            name_floor: spoke.map(|(spoke, _)| spoke.incarnation).max(gone),
         }
     }
 
