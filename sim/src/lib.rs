@@ -6,6 +6,7 @@ pub mod digest;
 pub mod draw;
 pub mod explain;
 pub mod explore;
+mod first;
 pub mod judge;
 #[cfg(feature = "marks")]
 pub mod mark;

@@ -4,7 +4,7 @@
 //! end; [`no_livelock`] where it goes on and on.
 
 use super::{Transition, Violation, check, no_livelock, no_wedge};
-use crate::world::{CalmEvents, Event, Fact, World};
+use crate::world::{CalmChange, CalmEvents, Event, Fact, World};
 
 /// How a rest went.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub enum Rest {
 pub fn rest(world: &mut World, mut seen: impl FnMut(&Transition<'_>)) -> Rest {
     let bound = no_livelock::bound(world);
     let (mut calm, _) = CalmEvents::of(world);
+    let mut change = CalmChange::default();
+    let mut facts = Vec::new();
     let mut before = world.clone();
     for steps in 0..bound {
         let Some(event) = calm.first().cloned() else {
@@ -31,10 +33,10 @@ pub fn rest(world: &mut World, mut seen: impl FnMut(&Transition<'_>)) -> Rest {
                 Err(violation) => Rest::Broken(violation),
             };
         };
-        if let Err(violation) = step(world, &before, &event, &mut seen) {
+        if let Err(violation) = step(world, &before, &event, &mut facts, &mut seen) {
             return Rest::Broken(violation);
         }
-        calm.update(world, &before);
+        calm.update(world, &before, &mut change);
         before.follow(world);
     }
     Rest::Broken(no_livelock::endless(bound))
@@ -44,11 +46,12 @@ fn step(
     world: &mut World,
     before: &World,
     event: &Event,
+    facts: &mut Vec<Fact>,
     seen: &mut impl FnMut(&Transition<'_>),
 ) -> Result<(), Violation> {
-    let mut facts: Vec<Fact> = Vec::new();
-    world.apply(event, &mut facts).expect("a calm event can happen");
-    let transition = Transition { before, event, facts: &facts, after: world };
+    facts.clear();
+    world.apply(event, facts).expect("a calm event can happen");
+    let transition = Transition { before, event, facts, after: world };
     seen(&transition);
     check(&transition)
 }

@@ -112,7 +112,8 @@ impl Departures {
         Some((counting.from..).zip(counting.ways.iter().copied()).collect())
     }
 
-    /// The key of an event: its place in the calm order, or what it has if it is put off.
+    /// The key of an event, by its place among those of its process: its place in the calm order,
+    /// or what it has if it is put off.
     pub(super) fn key(place: usize, event: &Event, had: Option<u64>) -> u64 {
         had.filter(|had| *had >= HELD).unwrap_or_else(|| calm_key(place, event))
     }

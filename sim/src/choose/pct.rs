@@ -175,7 +175,7 @@ fn actor(event: &Event) -> (Actor, bool) {
 mod tests {
     use super::*;
     use crate::draw::Concern;
-    use crate::world::Wire;
+    use crate::world::{CalmChange, Wire};
 
     fn priorities(depth: u32, steps: u64) -> Priorities {
         Priorities::new(Draw::new(1, Concern::Delays), depth, steps)
@@ -183,7 +183,8 @@ mod tests {
 
     fn all(priorities: &mut Priorities, events: &[Event]) -> Vec<Event> {
         let (mut happening, mut agenda) = (Happening::default(), Agenda::default());
-        happening.refresh(events.to_vec(), |_, event, _| priorities.key(event));
+        let change = CalmChange { came: events.to_vec(), ..CalmChange::default() };
+        happening.change(&change, |event| priorities.key(event));
         let next = |step| match priorities.next(step, &mut happening, &mut agenda)? {
             Next::Happens(event) => Some(event),
             Next::Due(_) | Next::Departs { .. } => None,

@@ -53,7 +53,7 @@ pub fn walk_by(seed: u64, plan: &Plan) -> WalkReport {
 pub(crate) fn walk_seen(
     seed: u64,
     plan: &Plan,
-    seen: impl FnMut(&Transition<'_>, &CalmEvents),
+    seen: impl FnMut(&Transition<'_>, &mut CalmEvents),
 ) -> WalkReport {
     let _span = tracing::info_span!("walk", seed, protocol = plan.protocol.name()).entered();
     let walk = match plan.ways(seed) {
@@ -258,7 +258,7 @@ impl Walk {
         }
     }
 
-    fn run(mut self, seed: u64, seen: impl FnMut(&Transition<'_>, &CalmEvents)) -> WalkReport {
+    fn run(mut self, seed: u64, seen: impl FnMut(&Transition<'_>, &mut CalmEvents)) -> WalkReport {
         let survived = self.with_faults(seen);
         let faults_end = self.log.schedule.len();
         let outcome = match survived {
@@ -292,7 +292,7 @@ impl Walk {
     /// Until all wishes and faults have been dealt with and no process is about to end.
     fn with_faults(
         &mut self,
-        mut seen: impl FnMut(&Transition<'_>, &CalmEvents),
+        mut seen: impl FnMut(&Transition<'_>, &mut CalmEvents),
     ) -> Result<(), Violation> {
         while self.log.schedule.len() < self.steps_max {
             self.refresh();
@@ -308,8 +308,7 @@ impl Walk {
     }
 
     fn refresh(&mut self) {
-        let change = std::mem::take(&mut self.change);
-        let (world, now) = (&self.world, self.now);
+        let (world, now, change) = (&self.world, self.now, &self.change);
         match &mut self.picker {
             Picker::Time(delays) => {
                 self.happening.change(change, |event| now + delays.draw(world, event));
@@ -317,11 +316,15 @@ impl Walk {
             Picker::Priorities(priorities) => {
                 self.happening.change(change, |event| priorities.key(event));
             }
-            // Its keys are places among all.
+            // Its keys are places among those of one process.
             Picker::Departures(_) => {
-                self.happening.refresh(world.calm_events(), Departures::key);
+                for whose in &change.whose {
+                    let events = self.calm.of_process(*whose);
+                    self.happening.replace(*whose, events, Departures::key);
+                }
             }
         }
+        self.change.clear();
     }
 
     fn next(&mut self) -> Option<Next> {
@@ -430,19 +433,19 @@ impl Walk {
     fn step(
         &mut self,
         event: &Event,
-        seen: &mut impl FnMut(&Transition<'_>, &CalmEvents),
+        seen: &mut impl FnMut(&Transition<'_>, &mut CalmEvents),
     ) -> Result<(), Violation> {
         self.facts.clear();
         self.world.apply(event, &mut self.facts).expect("the walk picks what is possible");
         let (before, facts) = (&self.before, &self.facts);
         let step = Transition { before, event, facts, after: &self.world };
         self.log.note(&step);
-        seen(&step, &self.calm);
+        seen(&step, &mut self.calm);
         check(&step)?;
         if let Some(taken) = self.taken.take() {
             self.calm.take(&taken);
         }
-        self.change = self.calm.update(&self.world, &self.before);
+        self.calm.update(&self.world, &self.before, &mut self.change);
         self.before.follow(&mut self.world);
         for (delay, wish) in self.workload.follow(&self.world, &self.facts) {
             self.agenda.enter(self.now + delay, Item::Wish(wish));

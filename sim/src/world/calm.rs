@@ -5,10 +5,10 @@
 //! to be said again, and whether its end is yet to be declared. So only the processes that a step
 //! has touched are asked, and of the rest those that wait for the record, where that has changed.
 
-use std::collections::BTreeSet;
-
 use super::enabled::Rank;
+use super::touched::Crowd;
 use super::{Event, Who, World};
+use crate::first::First;
 
 /// The calm events of a world that goes on step by step.
 #[derive(Clone, Debug, Default)]
@@ -16,10 +16,14 @@ pub struct CalmEvents {
     /// By process, in the calm order.
     events: Vec<Vec<Event>>,
     publications: Vec<Event>,
+    /// By the first of each list: at place 0 that of the arbiters, then those of the processes.
+    /// None as long as nobody has asked for the first of all.
+    first: Option<First<(Rank, usize)>>,
     /// Of whom the record decides what they can do.
-    waiting: BTreeSet<Who>,
+    waiting: Crowd,
     /// Of whom an event was taken since the last update.
     taken: Option<Who>,
+    asked: Vec<Who>,
     now: Vec<Event>,
 }
 
@@ -30,15 +34,26 @@ pub struct CalmChange {
     pub gone: Vec<Event>,
     /// What can happen and could not, or has just happened and can happen again; in the calm order.
     pub came: Vec<Event>,
+    /// Whose events are others than before; none: those of the arbiters.
+    pub whose: Vec<Option<Who>>,
+}
+
+impl CalmChange {
+    /// Nothing has changed; the room is kept.
+    pub fn clear(&mut self) {
+        self.gone.clear();
+        self.came.clear();
+        self.whose.clear();
+    }
 }
 
 impl CalmEvents {
     /// The calm events of a world, and all of them as what came.
     #[must_use]
     pub fn of(world: &World) -> (Self, CalmChange) {
-        let mut events = Self::default();
-        let all: Vec<Who> = world.processes().map(|(who, _)| who).collect();
-        let change = events.ask(world, &all, true);
+        let (mut events, mut change) = (Self::default(), CalmChange::default());
+        events.asked.extend(world.processes().map(|(who, _)| who));
+        events.ask(world, true, &mut change);
         (events, change)
     }
 
@@ -50,27 +65,32 @@ impl CalmEvents {
             Some(events) => events.retain(|known| known != event),
             None => self.publications.retain(|known| known != event),
         }
+        self.rank(self.taken);
     }
 
     /// Takes in what has happened since `before`, which the world has not been
-    /// [followed](World::follow) from since.
-    pub fn update(&mut self, world: &World, before: &World) -> CalmChange {
+    /// [followed](World::follow) from since; `change` is what has changed by it.
+    pub fn update(&mut self, world: &World, before: &World, change: &mut CalmChange) {
+        change.clear();
         let recorded = !world.shares_store(before);
-        let mut asked: Vec<Who> = world.touched_actors().chain(self.taken.take()).collect();
+        self.asked.clear();
+        self.asked.extend(world.touched_actors());
+        self.asked.extend(self.taken.take());
         if recorded {
-            asked.extend(&self.waiting);
+            self.asked.extend(self.waiting.iter());
         }
         if world.history().reused {
             // Two processes of one identity share what the record says of it.
             let name = |who: &Who| &world.process(*who).name;
-            let lives = asked.iter().flat_map(|who| world.lives_of(name(who)));
-            asked = lives.map(|(who, _)| who).collect();
+            let lives = self.asked.iter().flat_map(|who| world.lives_of(name(who)));
+            self.asked = lives.map(|(who, _)| who).collect();
         }
-        asked.sort_unstable();
-        asked.dedup();
-        let change = self.ask(world, &asked, recorded);
+        if self.asked.len() > 1 {
+            self.asked.sort_unstable();
+            self.asked.dedup();
+        }
+        self.ask(world, recorded, change);
         debug_assert!(self.is_of(world), "{:?} are not {:?}", self.events, world.calm_events());
-        change
     }
 
     /// All of them: of each process in the calm order, then the publications.
@@ -78,47 +98,78 @@ impl CalmEvents {
         self.events.iter().flatten().chain(&self.publications)
     }
 
-    /// The first of them in the calm order.
+    /// The first of them in the calm order. Once it was asked for, it is kept: O(log n) a step.
     #[must_use]
-    pub fn first(&self) -> Option<&Event> {
-        let firsts = self.events.iter().filter_map(|events| events.first());
-        firsts.chain(self.publications.first()).min_by_key(|event| Rank::of(event))
+    pub fn first(&mut self) -> Option<&Event> {
+        if self.first.is_none() {
+            self.first = Some(First::default());
+            self.rank(None);
+            (0..self.events.len()).for_each(|who| self.rank(Some(Who::from(who))));
+        }
+        match self.first.as_ref()?.place()?.checked_sub(1) {
+            Some(who) => self.events[who].first(),
+            None => self.publications.first(),
+        }
     }
 
-    fn ask(&mut self, world: &World, asked: &[Who], recorded: bool) -> CalmChange {
-        let mut change = CalmChange::default();
+    /// Those of a process, or of the arbiters, in the calm order.
+    #[must_use]
+    pub fn of_process(&self, who: Option<Who>) -> &[Event] {
+        let events =
+            who.map_or(Some(&self.publications), |who| self.events.get(usize::from(who.0)));
+        events.map_or(&[], Vec::as_slice)
+    }
+
+    fn ask(&mut self, world: &World, recorded: bool, change: &mut CalmChange) {
         self.events.resize_with(world.processes().len(), Vec::new);
-        for who in asked {
-            self.ask_one(world, *who, &mut change);
+        let asked = std::mem::take(&mut self.asked);
+        for who in &asked {
+            self.ask_one(world, *who, change);
         }
+        self.asked = asked;
         if recorded {
-            let now: Vec<Event> = world.publications().collect();
-            let new = now.iter().filter(|event| !self.publications.contains(event));
-            change.came.extend(new.cloned());
-            let old = self.publications.iter().filter(|event| !now.contains(event));
-            change.gone.extend(old.cloned());
-            self.publications = now;
+            self.now.extend(world.publications());
+            self.take_over(None, change);
         }
-        change.came.sort_by_key(Rank::of);
-        change
+        if change.came.len() > 1 {
+            change.came.sort_by_key(Rank::of);
+        }
     }
 
     fn ask_one(&mut self, world: &World, who: Who, change: &mut CalmChange) {
-        let Self { events, now, .. } = self;
-        for rank in Rank::ALL {
-            world.push_calm(*rank, who, now);
-        }
-        let known = &mut events[usize::from(who.0)];
-        if known != now {
-            change.came.extend(now.iter().filter(|event| !known.contains(event)).cloned());
-            std::mem::swap(known, now);
-            change.gone.extend(now.drain(..).filter(|event| !known.contains(event)));
-        }
-        now.clear();
-        if world.waits_for_record(who) {
+        if world.push_all_calm(who, &mut self.now) {
             self.waiting.insert(who);
         } else {
-            self.waiting.remove(&who);
+            self.waiting.remove(who);
+        }
+        self.take_over(Some(who), change);
+    }
+
+    /// Takes it that what is in `now` can happen.
+    fn take_over(&mut self, whose: Option<Who>, change: &mut CalmChange) {
+        let known = match whose {
+            Some(who) => &mut self.events[usize::from(who.0)],
+            None => &mut self.publications,
+        };
+        if *known == self.now {
+            self.now.clear();
+            return;
+        }
+        change.came.extend(self.now.iter().filter(|event| !known.contains(event)).cloned());
+        std::mem::swap(known, &mut self.now);
+        change.gone.extend(self.now.drain(..).filter(|event| !known.contains(event)));
+        change.whose.push(whose);
+        self.rank(whose);
+    }
+
+    fn rank(&mut self, whose: Option<Who>) {
+        let (place, first) = match whose {
+            Some(who) => (usize::from(who.0) + 1, self.events[usize::from(who.0)].first()),
+            None => (0, self.publications.first()),
+        };
+        let first = first.map(|event| (Rank::of(event), place));
+        if let Some(ranked) = &mut self.first {
+            ranked.set(place, first);
         }
     }
 
@@ -126,15 +177,6 @@ impl CalmEvents {
         let mut events: Vec<&Event> = self.iter().collect();
         events.sort_by_key(|event| Rank::of(event));
         events.into_iter().eq(&world.calm_events())
-    }
-}
-
-impl World {
-    /// Does the record decide what this process can do by itself?
-    fn waits_for_record(&self, who: Who) -> bool {
-        let process = self.process(who);
-        self.awaits_answer(who)
-            || (!process.lives() && !self.committed().is_gone(process.host.id()))
     }
 }
 
@@ -146,19 +188,19 @@ mod tests {
 
     /// Goes through the schedules of walks; `seen` is told the world before and after each step,
     /// and the events that are kept.
-    fn go(protocol: &'static dyn Protocol, mut seen: impl FnMut(&World, &World, &CalmEvents)) {
+    fn go(protocol: &'static dyn Protocol, mut seen: impl FnMut(&World, &World, &mut CalmEvents)) {
         let mut settings = WalkSettings::rolling_update();
         settings.faults.insert(FaultKind::Reuse, 3);
         for seed in 0..8 {
             let report = walk(seed, &settings, protocol);
             let mut world = World::new(report.setup);
             let mut before = world.clone();
-            let (mut calm, _) = CalmEvents::of(&world);
+            let (mut calm, mut change) = CalmEvents::of(&world);
             for event in &report.schedule {
                 calm.take(event);
                 world.apply(event, &mut Vec::new()).expect("the walk has applied it");
-                calm.update(&world, &before);
-                seen(&before, &world, &calm);
+                calm.update(&world, &before, &mut change);
+                seen(&before, &world, &mut calm);
                 before.follow(&mut world);
                 assert_eq!(before, world, "who follows is where the other is");
             }
@@ -176,13 +218,42 @@ mod tests {
         }
     }
 
+    /// How many processes the steps of a walk have asked what they can do, for each thousand of
+    /// steps and of views that were published.
+    fn asked(hosts: u16) -> usize {
+        let settings = WalkSettings { hosts, steps_max: 3_000, ..WalkSettings::rolling_update() };
+        let current = variants::by_name("current").expect("there is the right one");
+        let (mut asked, mut told) = (0, 0);
+        for seed in 0..2 {
+            let report = walk(seed, &settings, current);
+            let mut world = World::new(report.setup);
+            let mut before = world.clone();
+            let (mut calm, mut change) = CalmEvents::of(&world);
+            for event in &report.schedule[..report.faults_end] {
+                calm.take(event);
+                world.apply(event, &mut Vec::new()).expect("the walk has applied it");
+                told += world.touched_actors().count().max(1);
+                calm.update(&world, &before, &mut change);
+                asked += calm.asked.len();
+                before.follow(&mut world);
+            }
+        }
+        asked * 1_000 / told
+    }
+
+    #[test]
+    fn a_step_asks_as_many_processes_of_a_large_world_as_of_a_small_one() {
+        let (small, large) = (asked(8), asked(96));
+        assert!(large < small * 3 / 2, "{small} of 8 hosts, {large} of 96, a thousand steps");
+    }
+
     #[test]
     fn what_a_step_has_touched_is_all_that_differs() {
         let current = variants::by_name("current").expect("there is the right one");
         go(current, |before, world, _| {
             let touched: Vec<Who> = world.touched_actors().collect();
-            for (who, _) in before.processes().filter(|(who, _)| !touched.contains(who)) {
-                assert!(world.shares_process(before, who));
+            for (who, process) in before.processes().filter(|(who, _)| !touched.contains(who)) {
+                assert_eq!((process, before.link(who)), (world.process(who), world.link(who)));
             }
         });
     }

@@ -87,19 +87,29 @@ impl World {
         due.map(|(index, _)| Event::Publish(index)).chain(lapses)
     }
 
+    /// All events of one process that happen by themselves, in the calm order. Answers whether the
+    /// record decides what these are: whether its word has to be said again, or its end declared.
+    pub(super) fn push_all_calm(&self, who: Who, events: &mut Vec<Event>) -> bool {
+        let process = self.process(who);
+        self.push_steps(who, events);
+        self.push_deliveries(who, events);
+        if self.reads(who) {
+            events.push(Event::Read(who));
+        }
+        push_builds(who, process, events);
+        self.push_repeat(Wire { who, direction: Direction::FromRecord }, events);
+        let awaits = self.awaits_answer(who);
+        if awaits {
+            self.push_repeat(Wire { who, direction: Direction::ToRecord }, events);
+        }
+        awaits || (!process.lives() && !self.committed().is_gone(process.host.id()))
+    }
+
     /// The events of one process and one rank that happen by themselves.
-    pub(super) fn push_calm(&self, rank: Rank, who: Who, events: &mut Vec<Event>) {
+    fn push_calm(&self, rank: Rank, who: Who, events: &mut Vec<Event>) {
         match rank {
             Rank::Steps => self.push_steps(who, events),
-            Rank::Deliveries => {
-                let (process, link) = (self.process(who), self.link(who));
-                if !link.statements.is_empty() && !link.statements_stalled {
-                    events.push(Event::Deliver { from: who, to: ArbiterIndex(0) });
-                }
-                if !process.lives() && self.may_declare_gone(process) {
-                    events.push(Event::Gone(who));
-                }
-            }
+            Rank::Deliveries => self.push_deliveries(who, events),
             Rank::Publications => {}
             Rank::Reads => {
                 if self.reads(who) {
@@ -109,6 +119,16 @@ impl World {
             Rank::Builds => push_builds(who, self.process(who), events),
             Rank::News => self.push_repeat(Wire { who, direction: Direction::FromRecord }, events),
             Rank::Words => self.push_repeat(Wire { who, direction: Direction::ToRecord }, events),
+        }
+    }
+
+    fn push_deliveries(&self, who: Who, events: &mut Vec<Event>) {
+        let (process, link) = (self.process(who), self.link(who));
+        if !link.statements.is_empty() && !link.statements_stalled {
+            events.push(Event::Deliver { from: who, to: ArbiterIndex(0) });
+        }
+        if !process.lives() && self.may_declare_gone(process) {
+            events.push(Event::Gone(who));
         }
     }
 

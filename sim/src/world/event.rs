@@ -113,7 +113,7 @@ impl StepKind {
 
 impl Event {
     /// The process of which a calm event is.
-    pub(super) fn process(&self) -> Option<Who> {
+    pub(crate) fn process(&self) -> Option<Who> {
         if let Self::Deliver { from: who, .. }
         | Self::Read(who)
         | Self::Repeat(Wire { who, .. })
