@@ -86,24 +86,34 @@ pub struct Violation {
 /// Judges one property on one step.
 type Safety = fn(&Transition<'_>) -> Result<(), Violation>;
 
+/// What a check looks at: without any of it in a step, there is nothing to judge.
+type Looks = u8;
+
+/// At the facts that are no commit.
+const FACTS: Looks = 1;
+/// At the commits.
+const COMMITS: Looks = 2;
+/// At the processes that the step has changed.
+const PROCESSES: Looks = 4;
+
 /// All safety properties, in the order in which a step is judged.
-const SAFETY: &[(Property, Safety)] = &[
-    (Property::SingleBuilder, single_builder::check),
-    (Property::ApprovalTruth, approval_truth::check),
-    (Property::NoEviction, no_eviction::check),
-    (Property::GateTruth, gate_truth::check),
-    (Property::NoLostReport, no_lost_report::check),
-    (Property::StaleIsNoEffect, stale_is_no_effect::check),
-    (Property::Settled, settled::check),
-    (Property::GrantsIncrease, grants_increase::check),
-    (Property::SupersededStops, superseded_stops::check),
-    (Property::NoAlarm, no_alarm::check),
-    (Property::QuietDrain, quiet_drain::check),
-    (Property::TruthfulIdle, truthful_idle::check),
-    (Property::SlotHeldOnce, slot_held_once::check),
-    (Property::Capacity, capacity::check),
-    (Property::QueueKept, queue_kept::check),
-    (Property::RecoveryExact, recovery_exact::check),
+const SAFETY: &[(Property, Looks, Safety)] = &[
+    (Property::SingleBuilder, FACTS | COMMITS, single_builder::check),
+    (Property::ApprovalTruth, COMMITS, approval_truth::check),
+    (Property::NoEviction, COMMITS, no_eviction::check),
+    (Property::GateTruth, COMMITS | PROCESSES, gate_truth::check),
+    (Property::NoLostReport, FACTS, no_lost_report::check),
+    (Property::StaleIsNoEffect, COMMITS, stale_is_no_effect::check),
+    (Property::Settled, COMMITS, settled::check),
+    (Property::GrantsIncrease, COMMITS, grants_increase::check),
+    (Property::SupersededStops, PROCESSES, superseded_stops::check),
+    (Property::NoAlarm, FACTS, no_alarm::check),
+    (Property::QuietDrain, PROCESSES, quiet_drain::check),
+    (Property::TruthfulIdle, FACTS | COMMITS | PROCESSES, truthful_idle::check),
+    (Property::SlotHeldOnce, PROCESSES, slot_held_once::check),
+    (Property::Capacity, PROCESSES, capacity::check),
+    (Property::QueueKept, PROCESSES, queue_kept::check),
+    (Property::RecoveryExact, FACTS | PROCESSES, recovery_exact::check),
 ];
 
 /// Judges a step by all safety properties; the first one that is broken is the answer.
@@ -113,7 +123,20 @@ const SAFETY: &[(Property, Safety)] = &[
 pub fn check(step: &Transition<'_>) -> Result<(), Violation> {
     #[cfg(feature = "marks")]
     crate::mark::sometimes(step);
-    SAFETY.iter().try_for_each(|(_, safety)| safety(step))
+    let there = there(step);
+    SAFETY
+        .iter()
+        .filter(|(_, looks, _)| looks & there != 0)
+        .try_for_each(|(_, _, judge)| judge(step))
+}
+
+/// What there is to look at in a step.
+fn there(step: &Transition<'_>) -> Looks {
+    let is_commit = |fact: &Fact| matches!(fact, Fact::Committed { .. });
+    let commits = step.facts.iter().filter(|fact| is_commit(fact)).count();
+    let facts = if commits < step.facts.len() { FACTS } else { 0 };
+    let commits = if commits > 0 { COMMITS } else { 0 };
+    facts | commits | if step.after.has_touched_processes() { PROCESSES } else { 0 }
 }
 
 /// Judges a step by one property. The liveness properties are judged at rest, by [`rest`].
@@ -121,8 +144,8 @@ pub fn check(step: &Transition<'_>) -> Result<(), Violation> {
 /// # Errors
 /// The violation.
 pub fn check_one(property: Property, step: &Transition<'_>) -> Result<(), Violation> {
-    let mut safety = SAFETY.iter().filter(|(judged, _)| *judged == property);
-    safety.try_for_each(|(_, safety)| safety(step))
+    let mut safety = SAFETY.iter().filter(|(judged, _, _)| *judged == property);
+    safety.try_for_each(|(_, _, safety)| safety(step))
 }
 
 /// A commit of a step.
@@ -249,7 +272,7 @@ mod tests {
 
     #[test]
     fn each_property_but_those_of_liveness_is_judged_once_in_the_order_of_the_design() {
-        let judged: Vec<Property> = SAFETY.iter().map(|(property, _)| *property).collect();
+        let judged: Vec<Property> = SAFETY.iter().map(|(property, _, _)| *property).collect();
         let safety = |property: &Property| match property {
             Property::NoWedge | Property::NoLivelock => false,
             Property::SingleBuilder
