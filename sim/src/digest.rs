@@ -7,20 +7,22 @@
 //!
 //! Of the record only the rows that an event has changed are taken, of a view only its numbers (it
 //! was made of a record that was taken before), of a link only what is next on it, and of a process
-//! what the event has not left alone. The whole is the sum of what was taken of it since the start,
-//! so that an event costs what it does, not what there is.
+//! its numbers, and what the event has not left alone. The whole is the sum of what was taken of it
+//! since the start, so that an event costs what it does, not what there is.
 //!
 //! What really happened ([`History`](crate::world::History)) is no part of it: no actor knows it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use handover_core::{Host, Record, View};
+use handover_core::executor::ExecutorParts;
+use handover_core::{Host, Ledger, Record, View, Work};
 use postcard::ser_flavors::Flavor;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::world::{Arbiter, Link, Process, World};
+use crate::world::{Arbiter, Life, Link, Process, World};
 
 /// A chain of 128-bit hashes over the events of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,6 +86,9 @@ enum Part {
     Oracle,
 }
 
+/// On the tag of a row: it is gone.
+const GONE: u8 = 0x80;
+
 /// The canonical encoding of an event.
 struct Bytes<'a>(&'a mut Vec<u8>);
 
@@ -121,12 +126,10 @@ impl Bytes<'_> {
     fn put_arbiter(&mut self, arbiter: &Arbiter) {
         let Arbiter { applied, unpublished, stalled, conflict_next, unknown_next } = arbiter;
         self.put_number(applied.revision().0);
-        for flag in [unpublished, stalled, conflict_next, unknown_next] {
-            self.0.push(u8::from(*flag));
-        }
+        self.put_flags([*unpublished, *stalled, *conflict_next, *unknown_next]);
     }
 
-    /// Of a process that was there what its step has not left alone.
+    /// The numbers of a process, and of the rest what its step has not left alone.
     fn put_process(&mut self, before: Option<&Process>, process: &Process) {
         let Process {
             name: _,
@@ -146,49 +149,129 @@ impl Bytes<'_> {
             stale,
             slow,
         } = process;
-        self.put_candidate(host);
-        let executor = host.executor();
-        let was = before.map(|before| before.host.executor());
-        if was.is_none_or(|was| !executor.is_unchanged_since(was)) {
-            self.put(&(0_u8, executor));
-        }
-        self.put_unless_shared(1, before.map(|before| &before.ledger), ledger);
-        self.put_unless_shared(2, before.map(|before| &before.ended), ended);
-        self.put_unless_shared(3, before.map(|before| &before.workspaces), workspaces);
-        self.put_unless_shared(4, before.map(|before| &before.artifacts), artifacts);
-        self.put(&(5_u8, life, orders, builds, put_off, owes_drain));
+        self.0.push(match life {
+            Life::Up => 0,
+            Life::Paused => 1,
+            Life::Crashed => 2,
+            Life::Exited => 3,
+        });
         self.put_view(shown.as_deref());
-        for number in [said.0, muted.0, u64::from(*stale), u64::from(*slow)] {
-            self.put_number(number);
+        self.put_numbers([said.0, muted.0, u64::from(*stale), u64::from(*slow)]);
+        let was = before.map(|before| &before.host);
+        self.put_candidate(was, host);
+        let executor = host.executor();
+        if was.is_none_or(|was| !executor.is_unchanged_since(was.executor())) {
+            self.put_executor(was.map(|was| was.executor().parts()), executor.parts());
+        }
+        let was = before.map(|before| &before.ledger);
+        if was.is_none_or(|was| !Arc::ptr_eq(was, ledger)) {
+            self.put_ledger(was.map(|was| &**was), ledger);
+        }
+        self.put_rows(1, before.map(|before| &*before.ended), ended);
+        self.put_new(2, before.map(|before| &before.workspaces), workspaces);
+        self.put_new(3, before.map(|before| &before.artifacts), artifacts);
+        self.put_unless_equal(4, before.map(|before| &before.orders), orders);
+        self.put_rows(5, before.map(|before| &before.builds), builds);
+        self.put_unless_equal(6, before.map(|before| &before.put_off), put_off);
+        self.put_unless_equal(7, before.map(|before| &before.owes_drain), owes_drain);
+    }
+
+    fn put_executor(&mut self, before: Option<&ExecutorParts>, parts: &ExecutorParts) {
+        let ExecutorParts {
+            settings,
+            version,
+            ledger,
+            tasks,
+            free,
+            candidate,
+            reserved,
+            drain,
+            drain_due,
+            drain_write,
+            announced,
+            booted_into,
+        } = parts;
+        if before.is_none() {
+            self.put(&(8_u8, settings, version));
+        }
+        self.put(&(9_u8, free, candidate, announced));
+        self.put_flags([*reserved, *drain_due, *booted_into]);
+        self.put_unless_equal(10, before.map(|before| &before.drain), drain);
+        self.put_unless_equal(11, before.map(|before| &before.drain_write), drain_write);
+        self.put_rows(12, before.map(|before| &before.tasks), tasks);
+        self.put_ledger(before.map(|before| &before.ledger), ledger);
+    }
+
+    fn put_ledger(&mut self, before: Option<&Ledger>, ledger: &Ledger) {
+        let Ledger { format, entries, drain, next_place, next_drain } = ledger;
+        if before.is_none() {
+            self.put(&(13_u8, format));
+        }
+        self.put(&(14_u8, next_place, next_drain));
+        self.put_unless_equal(15, before.map(|before| &before.drain), drain);
+        self.put_rows(16, before.map(|before| &before.entries), entries);
+    }
+
+    /// The rows that are others than before, and the keys that are gone.
+    fn put_rows<K, V>(&mut self, tag: u8, was: Option<&BTreeMap<K, V>>, is: &BTreeMap<K, V>)
+    where
+        K: Ord + Serialize,
+        V: PartialEq + Serialize,
+    {
+        if was.is_none_or(BTreeMap::is_empty) && is.is_empty() {
+            return;
+        }
+        let mut old = was.into_iter().flatten().peekable();
+        for (key, row) in is {
+            while let Some((gone, _)) = old.next_if(|(old, _)| *old < key) {
+                self.put(&(tag | GONE, gone));
+            }
+            let same = old.next_if(|(old, _)| *old == key).is_some_and(|(_, old)| old == row);
+            if !same {
+                self.put(&(tag, key, row));
+            }
+        }
+        for (gone, _) in old {
+            self.put(&(tag | GONE, gone));
         }
     }
 
-    fn put_unless_shared<T: Serialize>(&mut self, tag: u8, was: Option<&Arc<T>>, is: &Arc<T>) {
-        if was.is_none_or(|was| !Arc::ptr_eq(was, is)) {
+    /// What has joined a set that nothing leaves.
+    fn put_new(&mut self, tag: u8, was: Option<&Arc<BTreeSet<Work>>>, is: &Arc<BTreeSet<Work>>) {
+        if was.is_some_and(|was| Arc::ptr_eq(was, is)) {
+            return;
+        }
+        self.put(&(tag, is.len() as u64));
+        for work in is.iter().filter(|work| !was.is_some_and(|was| was.contains(*work))) {
+            self.put(&(tag, work));
+        }
+    }
+
+    fn put_unless_equal<T: Serialize + PartialEq>(&mut self, tag: u8, was: Option<&T>, is: &T) {
+        if was != Some(is) {
             self.put(&(tag, is));
         }
     }
 
-    /// The candidate, and what of the host is between it and the executor.
-    fn put_candidate(&mut self, host: &Host) {
+    /// The candidate, and what of the host is between it and the executor. The gate follows from
+    /// the views that were read.
+    fn put_candidate(&mut self, before: Option<&Host>, host: &Host) {
         let candidate = host.candidate();
-        self.put_number(host.id().incarnation.0);
-        self.put_number(candidate.seq().0);
+        self.put_numbers([host.id().incarnation.0, candidate.seq().0]);
         self.put_view(candidate.view());
-        self.put(&(candidate.phase(), candidate.wish(), candidate.standing(), host.gate()));
-        self.put(&(host.wants_job(), host.is_queued()));
+        self.put_flags([host.wants_job(), host.is_queued()]);
+        self.put(&(candidate.phase(), candidate.wish()));
+        let was = before.map(|before| before.candidate().standing());
+        self.put_unless_equal(0, was.as_ref(), &candidate.standing());
     }
 
     /// What is next on either way, and how much there is; the rest was next, or the newest, once.
     fn put_link(&mut self, link: &Link) {
         let Link { statements, views, newest, statements_stalled, views_stalled, cut } = link;
-        for flag in [statements_stalled, views_stalled, cut] {
-            self.0.push(u8::from(*flag));
-        }
+        self.put_flags([*statements_stalled, *views_stalled, *cut]);
         self.put_number(statements.len() as u64);
         for statement in [statements.front(), statements.back()].into_iter().flatten() {
-            self.put_number(statement.host.incarnation.0);
-            self.put_number(statement.seq.0);
+            self.put_numbers([statement.host.incarnation.0, statement.seq.0]);
         }
         self.put_number(views.len() as u64);
         self.put_view(views.front().map(|view| &**view));
@@ -197,20 +280,41 @@ impl Bytes<'_> {
 
     /// The numbers of a view: what else it says is what the record of its revision said.
     fn put_view(&mut self, view: Option<&View>) {
-        self.0.push(u8::from(view.is_some()));
-        let Some(view) = view else { return };
-        self.put_number(view.host.incarnation.0);
-        self.put_number(view.revision.0);
-        self.put_number(view.hold.as_ref().map_or(0, |hold| hold.grant.0));
-        self.put_number(view.acknowledged.map_or(0, |seq| seq.0));
-        self.put_number(view.verdict.as_ref().map_or(0, |verdict| verdict.grant.0));
-        self.put_number(view.name_floor.map_or(0, |floor| floor.0));
-        self.0.push(u8::from(view.gone));
+        let Some(view) = view else { return self.0.push(u8::MAX) };
+        let (verdict, hold) = (view.verdict.as_ref(), view.hold.as_ref());
+        self.put_flags([view.gone, view.is_approved(), view.acknowledged.is_some()]);
+        self.put_numbers([
+            view.host.incarnation.0,
+            view.revision.0,
+            hold.map_or(0, |hold| hold.grant.0),
+            view.acknowledged.map_or(0, |seq| seq.0),
+            verdict.map_or(0, |verdict| verdict.grant.0),
+            view.name_floor.map_or(0, |floor| floor.0),
+        ]);
     }
 
-    /// A number that is written often: eight bytes, the lowest first.
-    fn put_number(&mut self, number: u64) {
-        self.0.extend_from_slice(&number.to_le_bytes());
+    /// Numbers, most of them small, one after another.
+    fn put_numbers<const N: usize>(&mut self, numbers: [u64; N]) {
+        if numbers.iter().fold(0, |all, number| all | number) < 0x80 {
+            self.0.extend(numbers.map(|number| number.to_le_bytes()[0]));
+        } else {
+            numbers.into_iter().for_each(|number| self.put_number(number));
+        }
+    }
+
+    /// One byte, the first flag lowest.
+    fn put_flags<const N: usize>(&mut self, flags: [bool; N]) {
+        let byte = flags.into_iter().rev().fold(0, |byte, flag| byte << 1 | u8::from(flag));
+        self.0.push(byte);
+    }
+
+    /// A number as postcard writes it: seven bits a byte, the lowest first.
+    fn put_number(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.0.push(number.to_le_bytes()[0] | 0x80);
+            number >>= 7;
+        }
+        self.0.push(number.to_le_bytes()[0]);
     }
 }
 
@@ -239,8 +343,6 @@ impl Flavor for Appending<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
     use crate::variants::Current;
     use crate::world::{ArbiterIndex, Event, Place, Setup, Who};
@@ -297,10 +399,10 @@ mod tests {
         assert_eq!(
             run(&script()),
             [
-                "bbfe81988620b57885e9d66717e8fb89",
-                "05f3e670b1d8ed4b016283d5b9448208",
-                "9cca9c0c45b165b759f9324da188295c",
-                "cd335b18625d7cc0db85faef428a3f11"
+                "6cfd3dcd04839ec5c9de7b006664229b",
+                "7f2391f16181712a2fb0286faa11fda7",
+                "7fd89e94b2756e952e27f8d13f090fa7",
+                "11d6058458a010e1707da5897f4b3bbe"
             ]
         );
     }

@@ -349,6 +349,12 @@ impl Executor {
         self.state.into_inner()
     }
 
+    /// All that it knows, to be looked at.
+    #[must_use]
+    pub fn parts(&self) -> &ExecutorParts {
+        &self.state
+    }
+
     /// Is this executor a clone of the other, or the other of this one, that nothing has changed
     /// since? By what the two share in memory: a false says nothing.
     #[must_use]
