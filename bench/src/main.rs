@@ -1,18 +1,21 @@
 //! How fast the world and the searches are, beside other tools on the same world.
 //!
 //! `cd bench && cargo run --release` prints one table, and writes the plot of the README. A name
-//! behind it runs one part: `walks`, `rollouts`, `spaces`, `growth`.
+//! behind it runs one part: `walks`, `rollouts`, `spaces`, `memory`, `shrinking`, `growth`.
 
 mod measure;
+mod memory;
 mod plot;
 mod random;
 mod rollout;
+mod shrinking;
 mod spaces;
 mod table;
 mod walks;
 
 use std::process::ExitCode;
 
+use handover_sim::choose::FaultKind;
 use handover_sim::explore::Model;
 
 use measure::{Contender, Costs, take_turns, time};
@@ -31,10 +34,17 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     }
     let asked: Vec<String> = std::env::args().skip(1).collect();
-    let parts: [(&str, fn(&mut Table)); 4] = [
+    if let [asked, name] = asked.as_slice()
+        && asked == "--memory-of"
+    {
+        return memory::tell(name, &spaces::of(&[0, 0, 1], FaultKind::Reask));
+    }
+    let parts: [(&str, fn(&mut Table)); 6] = [
         ("walks", walk_rows),
         ("rollouts", rollout_rows),
         ("spaces", space_rows),
+        ("memory", memory_rows),
+        ("shrinking", shrinking_rows),
         ("growth", growth_rows),
     ];
     let is_asked = |name: &str| asked.is_empty() || asked.iter().any(|asked| asked == name);
@@ -93,13 +103,7 @@ fn rollout_rows(table: &mut Table) {
 
 /// Every interleaving, by each tool that can.
 fn space_rows(table: &mut Table) {
-    let three = spaces::bounds(&[0, 0, 1]);
-    let mut contenders: [Contender<'_>; 1] =
-        [("explore", Box::new(|| spaces::handover(&three, 1).states as u64))];
-    let costs = take_turns(3, &mut contenders);
-    table.rate("unique states/s at 3 hosts, safety checks on", "0.3 M", &costs[0]);
-    two_threads(table);
-    let shared = spaces::bounds(&[0, 1]);
+    let shared = spaces::bounds();
     let anew = spaces::anew(shared.clone());
     let coverage = spaces::handover(&anew, 1);
     let (states, steps) = (coverage.states as u64, coverage.transitions as u64);
@@ -107,43 +111,83 @@ fn space_rows(table: &mut Table) {
     let all = spaces::first_states(&model, usize::MAX);
     let judge = |found: (u64, u64)| {
         assert_eq!(found, (states, steps), "all tools see the same space");
-        found.1
+        states
     };
     let counts = |bounds| {
         let coverage = spaces::handover(bounds, 1);
         (coverage.states as u64, coverage.transitions as u64)
     };
+    let depth = || judge(spaces::stateright(&anew, spaces::Order::Depth));
+    let breadth = || judge(spaces::stateright(&anew, spaces::Order::Breadth));
+    let alone = || judge((all.len() as u64, spaces::steps_alone(&model, &all)));
     let mut contenders: [Contender<'_>; 5] = [
         ("handover", Box::new(|| judge(counts(&shared)))),
         ("handover, each step anew", Box::new(|| judge(counts(&anew)))),
-        ("stateright DFS", Box::new(|| judge(spaces::stateright(&anew, spaces::Order::Depth)))),
-        ("stateright BFS", Box::new(|| judge(spaces::stateright(&anew, spaces::Order::Breadth)))),
-        ("steps alone", Box::new(|| spaces::steps_alone(&model, &all))),
+        ("stateright DFS, each step anew", Box::new(depth)),
+        ("stateright BFS, each step anew", Box::new(breadth)),
+        ("steps alone", Box::new(alone)),
     ];
     let names: Vec<&str> = contenders.iter().map(|(name, _)| *name).collect();
-    let costs = take_turns(TURNS, &mut contenders);
+    let costs = take_turns(3, &mut contenders);
     let alone = costs[4].median();
+    let steps_a_state = steps as f64 / states as f64;
+    let what = format!("of {states} states and {steps} steps at 3 hosts, safety checks on");
     for (name, costs) in names.iter().zip(&costs[..4]) {
-        let what = format!("{name}: steps/s in a space of {states} states and {steps} steps");
-        table.rate(&what, "none is faster than ours", costs);
-        let own = format!("{:.0} ns", costs.median() - alone);
-        table.row(&format!("{name}: its own time for each step"), "ours the least", &own);
+        let floor = if *name == "handover" { "0.3 M" } else { "none is faster than ours" };
+        table.rate(&format!("{name}: unique states/s {what}"), floor, costs);
     }
+    for (name, costs) in names.iter().zip(&costs[..4]) {
+        // Below zero for who does not work each step out.
+        let own = (costs.median() - alone) / steps_a_state;
+        let what = format!("{name}: its own time for each step");
+        table.row(&what, "ours the least", &format!("{own:.0} ns"));
+    }
+    two_threads(table);
 }
 
 /// By the clock, since two threads take as much processor time as one: to be believed only where
 /// nothing else runs.
 fn two_threads(table: &mut Table) {
-    let bounds = spaces::bounds(&[0, 0, 1]);
+    let bounds = spaces::bounds();
     let clock = |jobs: usize| {
         let start = std::time::Instant::now();
         std::hint::black_box(spaces::handover(&bounds, jobs));
         start.elapsed().as_secs_f64()
     };
-    let mut gains: Vec<f64> = (0..3).map(|_| clock(1) / clock(2)).collect();
+    let mut gains: Vec<f64> = (0..TURNS).map(|_| clock(1) / clock(2)).collect();
     gains.sort_by(f64::total_cmp);
-    let text = format!("{:.2} times ({:.2} to {:.2}, by the clock)", gains[1], gains[0], gains[2]);
+    let [least, middle, most] = [gains[0], gains[TURNS / 2], gains[TURNS - 1]];
+    let text = format!("{middle:.2} times ({least:.2} to {most:.2}, by the clock)");
     table.row("two threads against one, at 3 hosts", "1.6 times", &text);
+}
+
+/// Memory for each unique state.
+fn memory_rows(table: &mut Table) {
+    let floors = ["40 B", "100 B", "", ""];
+    for (name, floor) in memory::MEASURED.iter().zip(floors) {
+        eprintln!("memory: {name}");
+        let text = memory::of(name).map_or_else(
+            || "not told by this system".to_owned(),
+            |memory| format!("{:.0} B ({} states)", memory.bytes, memory.states),
+        );
+        table.row(&format!("{name}: memory for each unique state"), floor, &text);
+    }
+}
+
+/// The smallest explanation of failures of the default swarm.
+fn shrinking_rows(table: &mut Table) {
+    let mut all = shrinking::all();
+    all.sort_by(|one, other| one.seconds.total_cmp(&other.seconds));
+    let (Some(middle), Some(worst)) = (all.get(all.len() / 2), all.last()) else {
+        table.row("shrinking a failure of the default swarm", "1 s", "nothing failed");
+        return;
+    };
+    for (which, floor, shrunk) in [("median", "1 s", middle), ("worst", "20 s", worst)] {
+        let what = format!("shrinking, 20 hosts, the {which} of {} failures", all.len());
+        let (seconds, replays, (from, to)) = (shrunk.seconds, shrunk.replays, shrunk.steps);
+        let text = format!("{seconds:.2} s, {replays} replays, {from} steps to {to}");
+        table.row(&what, floor, &text);
+    }
 }
 
 /// What an event and a step of the explorer cost, by the number of hosts.
@@ -175,12 +219,12 @@ fn growth_rows(table: &mut Table) {
     }
 }
 
-/// Of the first few thousand states, what one costs: all its choices, and their keys.
+/// Of the first states, what one costs: all its choices, and their keys. The hosts keep their
+/// seats: to seat four in each of 24 ways, and eight in one, would be no line.
 fn state_cost(hosts: u16) -> f64 {
     let versions: Vec<u8> = (0..hosts).map(|host| u8::from(host % 2 == 1)).collect();
-    let mut bounds = spaces::anew(spaces::bounds(&versions));
-    // To seat many hosts in each way would take longer than all else.
-    bounds.reductions.symmetry = hosts <= 4;
+    let mut bounds = spaces::anew(spaces::of(&versions, FaultKind::Crash));
+    bounds.reductions.symmetry = false;
     let model = Model::new(bounds);
     let states = spaces::first_states(&model, 500);
     let (_, took) = time(|| spaces::steps_alone(&model, &states));

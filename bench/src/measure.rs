@@ -27,16 +27,20 @@ impl Costs {
 }
 
 /// One of those that are compared: does its work, and says how many items that was.
-pub type Contender<'a> = (&'static str, Box<dyn FnMut() -> u64 + 'a>);
+pub type Contender<'a> = (&'static str, Box<dyn FnMut() -> u64 + Send + 'a>);
 
-/// Lets contenders take turns.
+/// Lets contenders take turns, each turn in a thread of its own: some tools work in threads
+/// anyway, and the heap of this one has been used by all that came before.
 pub fn take_turns(turns: usize, contenders: &mut [Contender<'_>]) -> Vec<Costs> {
     let none = Costs { nanos: Vec::new(), items: 0 };
     let mut costs = vec![none; contenders.len()];
     for turn in 1..=turns {
         for ((name, work), costs) in contenders.iter_mut().zip(&mut costs) {
             eprintln!("turn {turn} of {turns}: {name}");
-            let (items, took) = time(work);
+            let turn = || time(work);
+            let (items, took) = std::thread::scope(|scope| {
+                scope.spawn(turn).join().expect("a contender that panics ends the comparison")
+            });
             costs.items = items;
             costs.nanos.push(took.as_nanos() as f64 / items as f64);
         }

@@ -4,6 +4,17 @@ use std::fmt;
 
 use crate::measure::Costs;
 
+/// What each tool can do with the world at all.
+const TOOLS: &str = "\
+| what it can do at all | handover | stateright | shuttle | madsim |
+|---|---|---|---|---|
+| go through each order once | yes | yes | no | no |
+| decide that convergence stays within reach (`NoWedge`) | yes | no | no | no |
+| walk a large rollout by a seed, with faults | yes | no | no | yes |
+| replay what it found from a readable file | yes | no | no | no |
+| reduce a failure to its fewest departures | yes | no | no | no |
+";
+
 /// Rows of what was measured, each with what is demanded of it.
 #[derive(Default)]
 pub struct Table {
@@ -54,6 +65,7 @@ impl fmt::Display for Table {
         writeln!(f, "| what | at least | measured |\n|---|---|---|")?;
         self.rows.iter().try_for_each(|[what, floor, measured]| {
             writeln!(f, "| {what} | {floor} | {measured} |")
-        })
+        })?;
+        write!(f, "\n{TOOLS}")
     }
 }
