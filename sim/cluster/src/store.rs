@@ -18,6 +18,7 @@ use madsim::time::{sleep, timeout};
 use crate::bell::{Bell, lock};
 use crate::faults::Faults;
 use crate::judge::{Judge, RECORD, Speaker};
+use crate::wire;
 
 /// So many requests of a kind are taken at once: one task takes one message in a millisecond.
 const TAKERS: u64 = 4;
@@ -232,14 +233,17 @@ fn unavailable(error: &std::io::Error) -> StoreError {
 
 impl RecordStore for NetStore {
     async fn load(&self) -> Result<RecordParts, StoreError> {
-        let asked = self.endpoint.call_timeout(self.address, Load, self.patience);
+        let asked = wire::ask(Arc::clone(&self.endpoint), self.address, Load, self.patience);
         asked.await.map_err(|error| unavailable(&error))
     }
 
     async fn commit(&self, change: &Change) -> CommitAnswer {
-        let from = lock(&self.speaker).expect("who commits has booted").0;
-        let request = Commit { from, change: Arc::new(change.clone()) };
-        match self.endpoint.call_timeout(self.address, request, self.patience).await {
+        let Some(from) = *lock(&self.speaker) else {
+            // The run had failed before this host spoke, and nothing more is heard.
+            return CommitAnswer::Unknown { why: "the run is over".into() };
+        };
+        let request = Commit { from: from.0, change: Arc::new(change.clone()) };
+        match wire::ask(Arc::clone(&self.endpoint), self.address, request, self.patience).await {
             Ok(answer) => answer,
             Err(error) => CommitAnswer::Unknown { why: error.to_string().as_str().into() },
         }
@@ -268,7 +272,7 @@ async fn ask(
     (after, waits): (Revision, bool),
     patience: Duration,
 ) -> Result<Option<VecDeque<Arc<Change>>>, StoreError> {
-    let asked = endpoint.call_timeout(address, Above { after, waits }, PATIENCE + patience);
+    let asked = wire::ask(endpoint, address, Above { after, waits }, PATIENCE + patience);
     match asked.await.map_err(|error| unavailable(&error))? {
         Answer::Changes(changes) => Ok(Some(changes.into())),
         Answer::Compacted => Err(StoreError::Compacted),
