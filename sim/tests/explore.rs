@@ -9,14 +9,10 @@ use handover_sim::choose::FaultKind::{
     self as Fault, Arbiter, Cancel, Crash, Drain, Fail, Gone, Hang, Lapse, Overlap, Reask, Retry,
     Revoke, Slow, Suspect, Undrain, Unsigned,
 };
-use handover_sim::explore::Property::{
-    self, ApprovalTruth, GateTruth, GrantsIncrease, NoEviction, NoLostReport, NoWedge, QueueKept,
-    QuietDrain, RecoveryExact, Settled, SlotHeldOnce, StaleIsNoEffect, SupersededStops,
-    TruthfulIdle,
-};
+use handover_sim::explore::Property::{self, NoWedge};
 use handover_sim::explore::{Bounds, Exploration, Reductions, Verdict, explore};
 use handover_sim::scenario::{self, Ended, Keyword as _, Scenario};
-use handover_sim::variants::{by_name, names};
+use handover_sim::variants::{Current, by_name, first_broken, names, smallest};
 
 fn bounds(hosts: &[u8], faults: &[(Fault, u8)]) -> Bounds {
     faults.iter().fold(Bounds::new(hosts), |bounds, (kind, times)| {
@@ -95,54 +91,41 @@ fn three_and_four_hosts_hold_everything() {
     ]);
 }
 
-/// A wrong protocol, the hosts and local builds that show it, the faults that it needs, and the
-/// property that breaks first: safety by depth, else the liveness one.
-type Wrong = (&'static str, &'static [u8], (u8, u8), &'static [(Fault, u8)], (Property, usize));
-
-const WRONG: &[Wrong] = &[
-    ("silent-stand-down", &[0, 0], (0, 0), &[(Reask, 1)], (NoWedge, 3)),
-    ("silent-on-approval", &[0, 0], (0, 0), &[], (NoWedge, 14)),
-    ("guarded-report", &[0], (0, 0), &[(Fail, 1), (Retry, 1)], (NoLostReport, 20)),
-    ("drain-after-release", &[0], (1, 1), &[], (QuietDrain, 3)),
-    ("always-broken", &[0], (0, 0), &[], (GrantsIncrease, 2)),
-    ("no-seq", &[0], (0, 0), &[], (NoEviction, 6)),
-    ("decide-when-queued", &[0], (0, 0), &[], (Settled, 5)),
-    ("offer-in-a-later-fold", &[0], (0, 0), &[(Crash, 1)], (Settled, 7)),
-    ("report-not-held", &[0, 0], (0, 0), &[(Cancel, 1)], (NoLostReport, 12)),
-    ("approve-unsigned", &[0], (0, 0), &[(Unsigned, 1)], (ApprovalTruth, 10)),
-    ("accept-without-acknowledgement", &[0, 0], (0, 0), &[(Reask, 1)], (NoEviction, 12)),
-    ("stay-gone", &[0], (0, 0), &[(Gone, 1)], (NoWedge, 2)),
-    ("finished-stays-down", &[0], (0, 0), &[(Fail, 1), (Retry, 1)], (NoWedge, 10)),
-    ("stale-word-takes-offer-back", &[0], (0, 0), &[(Revoke, 1)], (StaleIsNoEffect, 6)),
-    ("no-grants", &[0], (0, 0), &[(Revoke, 1)], (StaleIsNoEffect, 6)),
-    ("slot-released-at-cancel", &[0], (0, 0), &[(Gone, 1)], (SlotHeldOnce, 10)),
-    ("ignore-revocation", &[0], (0, 0), &[(Revoke, 1)], (SupersededStops, 10)),
-    ("accepted-waits", &[0], (0, 0), &[(Revoke, 1)], (NoWedge, 5)),
-    ("reservation-kept", &[0], (0, 0), &[(Revoke, 1)], (SlotHeldOnce, 7)),
-    ("ends-when-idle", &[0], (0, 0), &[(Drain, 1)], (TruthfulIdle, 2)),
-    ("age-is-death", &[0, 0], (0, 0), &[(Suspect, 1)], (NoEviction, 8)),
-    ("latest-verdict", &[0, 1], (0, 0), &[(Fail, 1)], (GateTruth, 19)),
-    ("free-at-start", &[0], (0, 0), &[(Arbiter, 1)], (NoEviction, 6)),
-    ("drain-forgotten", &[0], (0, 0), &[(Crash, 1), (Drain, 1)], (QuietDrain, 3)),
-    ("cut-builds-pay", &[0], (0, 1), &[(Crash, 1)], (RecoveryExact, 3)),
-    ("parked-for-ever", &[0], (0, 1), &[(Drain, 1), (Undrain, 1)], (QueueKept, 10)),
-    ("release-before-remove", &[0], (0, 0), &[], (SlotHeldOnce, 9)),
-    ("remove-before-status", &[0], (0, 1), &[(Drain, 1)], (TruthfulIdle, 3)),
+/// Wrong protocols, each with the steps of its shortest schedule in its smallest configuration.
+const WRONG: &[(&str, usize)] = &[
+    ("silent-stand-down", 3),
+    ("silent-on-approval", 14),
+    ("guarded-report", 20),
+    ("drain-after-release", 3),
+    ("always-broken", 2),
+    ("no-seq", 6),
+    ("decide-when-queued", 5),
+    ("offer-in-a-later-fold", 7),
+    ("report-not-held", 12),
+    ("approve-unsigned", 10),
+    ("accept-without-acknowledgement", 12),
+    ("stay-gone", 2),
+    ("finished-stays-down", 10),
+    ("stale-word-takes-offer-back", 6),
+    ("no-grants", 6),
+    ("slot-released-at-cancel", 10),
+    ("ignore-revocation", 10),
+    ("accepted-waits", 5),
+    ("reservation-kept", 7),
+    ("ends-when-idle", 2),
+    ("age-is-death", 8),
+    ("latest-verdict", 19),
+    ("free-at-start", 6),
+    ("drain-forgotten", 3),
+    ("cut-builds-pay", 3),
+    ("parked-for-ever", 10),
+    ("release-before-remove", 9),
+    ("remove-before-status", 3),
 ];
 
-/// One that ignores numbers is explored on a network that does not drop what they would refuse.
-const IGNORES_NUMBERS: &[&str] = &["no-seq"];
-
-fn wrong((name, hosts, local_builds, faults, _): &Wrong) -> Bounds {
+fn wrong(name: &str) -> Bounds {
     let protocol = by_name(name).expect("it is known");
-    let bounds = bounds(hosts, faults).under(protocol);
-    let superseded = !IGNORES_NUMBERS.contains(name);
-    let reductions = Reductions { superseded, ..bounds.reductions };
-    Bounds { local_builds: *local_builds, states_max: 40_000, reductions, ..bounds }
-}
-
-fn is_liveness(property: Property) -> bool {
-    matches!(property, NoWedge | Property::NoLivelock)
+    smallest(protocol).expect("it has a configuration")
 }
 
 /// Reads the file back, and replays it under its protocol.
@@ -156,28 +139,25 @@ fn replay(text: &str, protocol: &str) -> Ended {
 
 #[test]
 fn each_wrong_protocol_breaks_first_what_it_names_and_the_file_replays_to_it() {
-    for row in WRONG {
-        let bounds = wrong(row);
-        let (property, steps) = row.4;
-        assert_eq!(bounds.protocol.breaks(), Some(property), "{bounds}");
+    for (name, steps) in WRONG {
+        let bounds = wrong(name);
         let found = run(&bounds);
-        let broken = found.broken();
-        let safety = broken.iter().find(|each| !is_liveness(each.violation.property));
-        let Some(first) = safety.or_else(|| broken.first()) else {
-            panic!("{bounds}: it breaks something")
-        };
-        assert_eq!((first.violation.property, first.steps), (property, steps), "{bounds}");
-        let Ended::Breaks { violation, .. } = replay(&first.scenario.to_string(), row.0) else {
+        let first = first_broken(&found).unwrap_or_else(|| panic!("{bounds}: it breaks something"));
+        let shown = (Some(first.violation.property), first.steps);
+        assert_eq!(shown, (bounds.protocol.breaks(), *steps), "{bounds}");
+        let Ended::Breaks { violation, .. } = replay(&first.scenario.to_string(), name) else {
             panic!("{bounds}: the file replays to a violation\n{}", first.scenario);
         };
-        assert_eq!(violation.property, property, "{bounds}");
+        assert_eq!(Some(violation.property), bounds.protocol.breaks(), "{bounds}");
     }
 }
 
 #[test]
 fn what_breaks_a_wrong_protocol_the_right_one_stands_up_to() {
-    for (.., local_builds, faults, _) in WRONG.iter().filter(|row| row.1.len() == 1) {
-        let right = Bounds { local_builds: *local_builds, ..bounds(&[0], faults) };
+    let spaces = WRONG.iter().map(|(name, _)| wrong(name));
+    for wrong in spaces.filter(|wrong| wrong.hosts.len() == 1) {
+        let (reductions, states_max) = (Reductions::ALL, usize::MAX);
+        let right = Bounds { states_max, reductions, ..wrong }.under(&Current);
         assert!(run(&right).holds(), "{right}");
     }
 }
@@ -192,7 +172,7 @@ fn each_reduction_leaves_all_verdicts_as_they_are_and_makes_the_space_no_larger(
         Reductions { equal_views: true, ..none },
         Reductions { symmetry: true, ..none },
     ];
-    for space in [wrong(&WRONG[1]), wrong(&WRONG[2]), bounds(&[0], &[(Gone, 1), (Lapse, 1)])] {
+    for space in [wrong(WRONG[1].0), wrong(WRONG[2].0), bounds(&[0], &[(Gone, 1), (Lapse, 1)])] {
         let all = run(&space);
         for reductions in partly {
             let space = Bounds { reductions, ..space.clone() };
@@ -251,8 +231,8 @@ fn steps_that_are_worked_out_once_show_what_wrong_protocols_break() {
         "approve-unsigned",
         "report-not-held",
     ];
-    for row in WRONG.iter().filter(|row| looks_at_no_numbers.contains(&row.0)) {
-        let shared = Bounds { reductions: Reductions::ALL, ..wrong(row) };
+    for name in looks_at_no_numbers {
+        let shared = Bounds { reductions: Reductions::ALL, ..wrong(name) };
         let reductions = Reductions { shared_steps: false, ..Reductions::ALL };
         let single = Bounds { reductions, ..shared.clone() };
         assert_eq!(words(&run(&shared)), words(&run(&single)), "{shared}");
@@ -265,7 +245,7 @@ fn steps_that_are_worked_out_once_show_what_wrong_protocols_break() {
 fn messages_that_arrive_in_any_order_and_again_leave_all_verdicts_as_they_are() {
     let reductions = Reductions { superseded: false, ..Reductions::ALL };
     let spaces =
-        [bounds(&[0], &[(Fail, 1), (Retry, 1)]), bounds(&[0], &[(Gone, 1)]), wrong(&WRONG[2])];
+        [bounds(&[0], &[(Fail, 1), (Retry, 1)]), bounds(&[0], &[(Gone, 1)]), wrong(WRONG[2].0)];
     for space in spaces {
         let dropped = words(&run(&space));
         let space = Bounds { reductions, ..space };
@@ -306,7 +286,7 @@ fn a_bound_that_is_reached_leaves_what_is_not_broken_unknown() {
 
 #[test]
 fn what_is_found_below_a_bound_is_broken_and_the_rest_unknown() {
-    let bounds = Bounds { states_max: 1_000, ..wrong(&WRONG[0]) };
+    let bounds = Bounds { states_max: 1_000, ..wrong(WRONG[0].0) };
     let found = run(&bounds);
     assert_eq!(found.verdict(NoWedge).word(), "broken");
     assert_eq!(found.verdict(Property::SingleBuilder).word(), "unknown");
@@ -314,7 +294,7 @@ fn what_is_found_below_a_bound_is_broken_and_the_rest_unknown() {
 
 #[test]
 fn the_number_of_threads_changes_nothing_that_is_found() {
-    for bounds in [bounds(&[0, 0, 0], &[]), wrong(&WRONG[0])] {
+    for bounds in [bounds(&[0, 0, 0], &[]), wrong(WRONG[0].0)] {
         let cut = Bounds { states_max: 1_500, ..bounds.clone() };
         for bounds in [bounds, cut] {
             let one = run(&bounds);
@@ -332,9 +312,22 @@ fn schedules(found: &Exploration) -> Vec<String> {
 }
 
 #[test]
-fn a_search_that_is_stopped_is_unknown() {
-    let found = explore(&bounds(&[0, 0, 0], &[]), 1, |_| ControlFlow::Break(()));
-    assert_eq!(found.verdict(NoWedge).word(), "unknown");
+fn a_search_that_is_stopped_is_unknown_and_says_what_it_has_seen() {
+    let bounds = bounds(&[0, 0, 0], &[]);
+    let stop_after = |states: usize| {
+        explore(&bounds, 1, |progress| {
+            if progress.states > states {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })
+    };
+    let (some, all) = (stop_after(500), run(&bounds));
+    assert!(some.verdicts.iter().all(|(_, verdict)| verdict.word() == "unknown"));
+    let (some, all) = (some.coverage, all.coverage);
+    assert!(some.states > 500 && some.states < all.states, "{some:?}");
+    assert!(some.frontier > 0 && some.transitions < all.transitions, "{some:?}");
 }
 
 #[test]
@@ -406,11 +399,13 @@ fn the_program_ends_early_within_a_memory_and_still_tells_what_it_could_not_writ
 fn the_program_explores_named_configurations_a_row_each() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let (exit, out, _) = program(folder.path(), &["--table", "A08", "P01"]);
-    assert_eq!((exit, out.lines().count()), (Some(0), 3));
+    assert_eq!((exit, out.lines().count()), (Some(0), 5));
+    assert!(out.ends_with("\n2 rows seen to their end\n"), "{out}");
     assert!(out.contains("\nP01  v1 v1               2    2      0        403 "), "{out}");
     assert!(out.contains(" all hold             hang=2\n"), "{out}");
-    let (exit, out, _) = program(folder.path(), &["--table", "P01", "--max-states", "50"]);
+    let (exit, out, _) = program(folder.path(), &["--table", "P01", "A08", "--max-states", "250"]);
     assert!(exit == Some(4) && out.contains("unknown, "), "{out}");
+    assert!(out.ends_with("\n1 rows seen to their end; in part: P01\n"), "{out}");
     let (exit, _, err) = program(folder.path(), &["--table", "P99"]);
     assert!(exit == Some(2) && err.contains("P99"), "{err}");
 }

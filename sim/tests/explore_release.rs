@@ -4,12 +4,12 @@
 use std::collections::BTreeSet;
 
 use handover_sim::explore::release::{
-    Case, Demand, Order, RIGHT, Release, Released, Steps, orders, search,
+    Case, Demand, Order, RIGHT, Release, Released, Setting, Steps, orders, search,
 };
 
 fn case(order: Order, slots: u32) -> Case {
     let steps = Steps::OfTheCore;
-    Case { order, steps, slots, counts_slots: false, crashes: true, others: 1 }
+    Case { order, steps, others: 1, setting: Setting::full(slots) }
 }
 
 fn broken(order: Order) -> BTreeSet<Demand> {
@@ -57,9 +57,24 @@ fn of_120_orders_only_that_of_the_core_keeps_all_and_each_breaks_what_its_rule_s
 }
 
 #[test]
-fn with_two_slots_and_another_build_that_runs_the_order_of_the_core_keeps_all() {
-    let found = search(&Case { others: 2, ..case(RIGHT, 2) });
-    assert!(found.broken.is_empty(), "{:?}", found.broken);
+fn the_order_of_the_core_keeps_all_in_each_setting() {
+    let settings = Setting::all();
+    assert_eq!(settings.len(), 32);
+    for setting in settings {
+        let found = search(&Case { others: 2, setting, ..case(RIGHT, 1) });
+        assert!(found.broken.is_empty(), "{setting:?} {:?}", found.broken);
+    }
+}
+
+/// So crashes are what tells the order of artifacts and status from its reverse.
+#[test]
+fn without_crashes_the_wait_is_true_in_twice_as_many_orders() {
+    let setting = Setting { crashes: false, ..Setting::full(1) };
+    let keeps = |order: &Order| {
+        let found = search(&Case { setting, ..case(*order, 1) });
+        !found.broken.contains_key(&Demand::WaitIsTrue)
+    };
+    assert_eq!(orders().iter().filter(|order| keeps(order)).count(), 40);
 }
 
 #[test]
@@ -68,7 +83,8 @@ fn a_wait_that_counts_slots_ends_only_after_the_slot_is_back() {
     let early = [Artifacts, Status, Declare, Remove, Wait, Slot];
     let self_wait = [Artifacts, Status, Declare, Wait, Remove, Slot];
     let breaks = |order, counts_slots| {
-        let found = search(&Case { counts_slots, ..case(order, 1) });
+        let setting = Setting { counts_slots, ..Setting::full(1) };
+        let found = search(&Case { setting, ..case(order, 1) });
         found.broken.contains_key(&Demand::WaitEnds)
     };
     assert!(breaks(early, true) && !breaks(early, false));

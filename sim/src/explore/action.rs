@@ -104,7 +104,7 @@ pub(super) fn choices(world: &World, budget: Budget, bounds: &Bounds) -> Vec<Cho
     choices.push_wishes();
     choices.push_submissions(bounds);
     choices.push_faults();
-    choices.push_operators();
+    choices.push_operators(bounds.cancels_as_revokes);
     choices.all
 }
 
@@ -285,7 +285,7 @@ impl Choices<'_> {
         }
     }
 
-    fn push_operators(&mut self) {
+    fn push_operators(&mut self, cancels_as_revokes: bool) {
         let record = self.world.committed();
         if let Some(hold) = record.hold() {
             let (grant, reason) = (hold.grant, || "operator".into());
@@ -295,9 +295,10 @@ impl Choices<'_> {
                 self.fault(FaultKind::Lapse, Event::Lapse(grant));
             }
             if !hold.is_cancelling() {
+                let budget = if cancels_as_revokes { FaultKind::Revoke } else { FaultKind::Cancel };
                 for then in [Then::Again, Then::Block] {
                     let cancel = Event::Cancel { grant, then, reason: reason() };
-                    self.fault(FaultKind::Cancel, cancel);
+                    self.fault(budget, cancel);
                 }
             }
             self.fault(FaultKind::Revoke, Event::Revoke { grant, reason: reason() });

@@ -26,6 +26,8 @@ pub struct Bounds {
     pub builds_everywhere: bool,
     /// How often each kind of fault may strike.
     pub faults: BTreeMap<FaultKind, u8>,
+    /// A cancel is one of the revocations that may strike: so many of either, in any mixture.
+    pub cancels_as_revokes: bool,
     /// Superseded messages that stay on a link, each way.
     pub late: usize,
     /// What the actors follow.
@@ -142,6 +144,7 @@ impl Bounds {
             local_builds: (0, 0),
             builds_everywhere: false,
             faults: BTreeMap::new(),
+            cancels_as_revokes: false,
             late: 1,
             protocol: &Current,
             states_max: usize::MAX,
@@ -244,6 +247,7 @@ impl fmt::Display for Bounds {
         let faults: Vec<String> =
             self.faults.iter().map(|(kind, times)| format!("{kind}={times}")).collect();
         let faults = if faults.is_empty() { "none".to_owned() } else { faults.join(",") };
+        let faults = if self.cancels_as_revokes { faults + " or cancel" } else { faults };
         let (deployments, builds) = self.local_builds;
         if deployments + builds > 0 {
             let each = if self.builds_everywhere { " on each host" } else { "" };

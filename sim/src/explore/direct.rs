@@ -5,8 +5,9 @@ use super::Bounds;
 use super::action::{Choice, choices};
 use super::bounds::{Budget, Price};
 use super::key::{Parts, Scratch, fingerprint, parts};
-use super::search::{Marks, Outcome, take};
 use super::space::Space;
+use super::step::take;
+use super::system::{Marks, Outcome};
 use crate::world::World;
 
 /// A state.

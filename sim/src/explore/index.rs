@@ -1,5 +1,8 @@
 //! A table from keys to numbers, made for millions of entries.
 
+/// A table that is fuller than this, in 100ths, grows by half.
+const FULL: usize = 80;
+
 /// What can be looked up.
 pub(super) trait Key: Copy + PartialEq {
     /// No entry has it.
@@ -62,7 +65,7 @@ impl<K: Key> Index<K> {
         self.keys[at] = key;
         self.values[at] = value;
         self.len += 1;
-        if self.len * 5 > self.keys.len() * 4 {
+        if self.len * 100 > self.keys.len() * FULL {
             self.grow();
         }
         None
@@ -81,17 +84,20 @@ impl<K: Key> Index<K> {
 
     /// Where this key is, or would be.
     fn slot(&self, key: K) -> usize {
-        let mask = self.keys.len() - 1;
-        let shift = u64::BITS - self.keys.len().trailing_zeros();
-        let mut at = usize::try_from(key.spread() >> shift).expect("below the length");
+        let slots = self.keys.len();
+        let share = u128::from(key.spread()) * slots as u128 >> u64::BITS;
+        let mut at = usize::try_from(share).expect("below the length");
         while self.keys[at] != key && self.keys[at] != K::FREE {
-            at = (at + 1) & mask;
+            at += 1;
+            if at == slots {
+                at = 0;
+            }
         }
         at
     }
 
     fn grow(&mut self) {
-        let longer = self.keys.len() * 2;
+        let longer = self.keys.len() / 2 * 3;
         let keys = std::mem::replace(&mut self.keys, vec![K::FREE; longer]);
         let values = std::mem::replace(&mut self.values, vec![0; longer]);
         for (key, value) in keys.into_iter().zip(values).filter(|(key, _)| *key != K::FREE) {

@@ -3,7 +3,7 @@
 //! A state that was reached and not expanded may converge for all that is known. So what is found
 //! in a space that is not exhausted is true of the whole.
 
-use super::space::{Space, State};
+use super::space::{Graph, State};
 
 /// Who comes before each state, without a fault.
 struct Predecessors {
@@ -12,9 +12,9 @@ struct Predecessors {
 }
 
 impl Predecessors {
-    fn of(space: &Space) -> Self {
-        let mut starts = vec![0_u32; space.len() + 1];
-        for (_, successors) in space.all_successors() {
+    fn of(graph: &Graph, states: usize) -> Self {
+        let mut starts = vec![0_u32; states + 1];
+        for (_, successors) in graph.all_successors() {
             for to in successors {
                 starts[*to as usize + 1] += 1;
             }
@@ -23,8 +23,8 @@ impl Predecessors {
             starts[at] += starts[at - 1];
         }
         // Each start moves to the end of its states, where the next ones start.
-        let mut all = vec![0; starts[space.len()] as usize];
-        for (from, successors) in space.all_successors() {
+        let mut all = vec![0; starts[states] as usize];
+        for (from, successors) in graph.all_successors() {
             for to in successors {
                 let at = &mut starts[*to as usize];
                 all[*at as usize] = state(from);
@@ -51,19 +51,20 @@ pub(super) struct Liveness {
     pub(super) livelock: Option<(State, usize)>,
 }
 
-pub(super) fn judge(space: &Space) -> Liveness {
-    let predecessors = Predecessors::of(space);
-    Liveness { wedge: wedge(space, &predecessors), livelock: livelock(space, &predecessors) }
+/// Of so many states, of which the graph has those that were expanded.
+pub(super) fn judge(graph: &Graph, states: usize) -> Liveness {
+    let before = Predecessors::of(graph, states);
+    Liveness { wedge: wedge(graph, states, &before), livelock: livelock(graph, states, &before) }
 }
 
-fn ends(space: &Space) -> Vec<State> {
-    let ends = |at: &usize| *at >= space.expanded() || space.converged[*at];
-    (0..space.len()).filter(ends).map(state).collect()
+fn ends(graph: &Graph, states: usize) -> Vec<State> {
+    let ends = |at: &usize| *at >= graph.len() || graph.converged[*at];
+    (0..states).filter(ends).map(state).collect()
 }
 
-fn wedge(space: &Space, predecessors: &Predecessors) -> Option<State> {
-    let mut reached = vec![false; space.len()];
-    let mut ready = ends(space);
+fn wedge(graph: &Graph, states: usize, predecessors: &Predecessors) -> Option<State> {
+    let mut reached = vec![false; states];
+    let mut ready = ends(graph, states);
     for each in &ready {
         reached[*each as usize] = true;
     }
@@ -79,14 +80,14 @@ fn wedge(space: &Space, predecessors: &Predecessors) -> Option<State> {
 
 /// Eliminates, again and again, the states all of whose successors are eliminated. What nothing
 /// follows is a wedge and no cycle; a step that changes nothing is none.
-fn livelock(space: &Space, predecessors: &Predecessors) -> Option<(State, usize)> {
-    let mut left = vec![0_u8; space.len()];
-    let mut gone = vec![false; space.len()];
-    let mut ready = ends(space);
+fn livelock(graph: &Graph, states: usize, predecessors: &Predecessors) -> Option<(State, usize)> {
+    let mut left = vec![0_u8; states];
+    let mut gone = vec![false; states];
+    let mut ready = ends(graph, states);
     for each in &ready {
         gone[*each as usize] = true;
     }
-    let open = space.all_successors().filter(|(from, _)| !space.converged[*from]);
+    let open = graph.all_successors().filter(|(from, _)| !graph.converged[*from]);
     for (from, successors) in open {
         let moves = successors.iter().filter(|to| **to as usize != from);
         left[from] = u8::try_from(moves.count()).expect("few states follow one");
@@ -108,14 +109,14 @@ fn livelock(space: &Space, predecessors: &Predecessors) -> Option<(State, usize)
         }
     }
     let first = gone.iter().position(|gone| !gone)?;
-    Some(cycle_from(space, &gone, first))
+    Some(cycle_from(graph, &gone, first))
 }
 
 /// Goes on through states that were not eliminated until one comes again.
-fn cycle_from(space: &Space, gone: &[bool], first: usize) -> (State, usize) {
+fn cycle_from(graph: &Graph, gone: &[bool], first: usize) -> (State, usize) {
     // The first successor of each that is left.
     let mut next = vec![0; gone.len()];
-    for (from, successors) in space.all_successors().filter(|(from, _)| !gone[*from]) {
+    for (from, successors) in graph.all_successors().filter(|(from, _)| !gone[*from]) {
         let mut moves = successors.iter().map(|to| *to as usize);
         let left = moves.find(|to| *to != from && !gone[*to]);
         next[from] = left.expect("a state that is left has a successor that is left");
@@ -137,7 +138,7 @@ fn state(index: usize) -> State {
 
 #[cfg(test)]
 mod tests {
-    use super::super::space::Numbering;
+    use super::super::space::{Numbering, Space};
     use super::*;
 
     /// A space of these converged states and successors; states that have none listed are not
@@ -153,11 +154,17 @@ mod tests {
             let free = of_one.iter().map(|state| (print(*state), true));
             let outcomes: Vec<(u64, bool)> = reached.chain(free).collect();
             let prints: Vec<u64> = outcomes.iter().map(|(print, _)| *print).collect();
+            let outcomes = outcomes.into_iter().map(|(print, is_free)| (print, is_free, ()));
             let mut numbering = Numbering::new(space.look_up(&[&prints], 1));
             let is_converged = converged.contains(&from);
-            space.take_in(is_converged, outcomes.into_iter(), &mut numbering, |_| ());
+            space.take_in(is_converged, outcomes, &mut numbering, |()| ());
+            space.settle(&numbering);
         }
         space
+    }
+
+    fn judge(space: &Space) -> Liveness {
+        super::judge(space.graph().expect("it is kept"), space.len())
     }
 
     #[test]

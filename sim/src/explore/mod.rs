@@ -23,6 +23,8 @@ mod action;
 mod bounds;
 mod canon;
 mod direct;
+mod encode;
+mod found;
 mod index;
 mod key;
 mod liveness;
@@ -35,14 +37,17 @@ mod renumber;
 mod rows;
 mod search;
 mod space;
+mod step;
 mod story;
+mod system;
 mod tidy;
 
 pub use bounds::{Bounds, Reductions, RefusedFault, TIMES_MAX};
+pub use found::{Coverage, Exploration, Progress};
 pub use model::{Model, ModelChoice, ModelScratch, ModelState};
 pub use print::Printer;
 pub use rows::{ROWS, Row};
-pub use search::{Coverage, Exploration, Progress, explore};
+pub use search::explore;
 pub use story::Counterexample;
 
 pub use crate::scenario::Property;

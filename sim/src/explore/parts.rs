@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::canon::{Kind, Number};
-use super::key::{Part, Role, Scratch, place_part, process_part, rank_all, whole_part};
+use super::encode::{place_part, process_part, whole_part};
+use super::key::{Part, Role, Scratch, rank_all};
 use super::renumber::renumbered;
 use crate::world::{Common, Ground, History, Link, Member, Oracle, Process, World};
 

@@ -10,8 +10,8 @@ use handover_core::Revision;
 
 use super::Reductions;
 use super::canon::{Kind, Number};
-use super::key::{Part, Scratch, part, place_part, process_part, whole_part};
-use super::key::{write_decisions, write_lines};
+use super::encode::{part, place_part, process_part, whole_part, write_decisions, write_lines};
+use super::key::{Part, Scratch};
 use crate::world::{Setup, World};
 
 /// Makes the prints of the worlds of one setup.

@@ -2,7 +2,8 @@
 //!
 //! Their names say where they come from: `P`, `X` and `Z` the protocol's candidate and arbiter, `A`
 //! revocations and cancels, `B` suspicions and lapses, `C` hosts that build for themselves as well,
-//! `D` lives of one name that overlap. To stand down costs one `reask`, which may ask again.
+//! `D` lives of one name that overlap. To stand down costs one `reask`, which may ask again; a `stop`
+//! is a cancel or a revocation.
 
 use super::Bounds;
 use crate::choose::FaultKind;
@@ -40,6 +41,11 @@ impl Row {
         };
         faults.split_whitespace().fold(bounds, |bounds, fault| {
             let (word, times) = fault.split_once('=').expect("a fault has a number");
+            let (word, cancels_as_revokes) = match word {
+                "stop" => ("revoke", true),
+                _ => (word, bounds.cancels_as_revokes),
+            };
+            let bounds = Bounds { cancels_as_revokes, ..bounds };
             let mut kinds = FaultKind::ALL.iter().copied();
             let kind = kinds.find(|kind| kind.word() == word).expect("a fault that is known");
             let times = times.parse().expect("a number");
@@ -120,6 +126,7 @@ pub const ROWS: &[Row] = &[
     row("A30", THREE, (1, 1, 0), "revoke=1 hang=1"),
     row("A31", THREE, (1, 1, 0), "lapse=1 revoke=2"),
     row("A40", TWO, (1, 0, 0), "crash=1 gone=1 reask=1 arbiter=1 lapse=1 revoke=1"),
+    row("A41", TWO, (1, 1, 0), "gone=1 reask=1 lapse=1 revoke=2"),
     row("A50", TWO, (2, 1, 0), "cancel=2"),
     row("A51", ONE, (1, 1, 0), "cancel=1 hang=1"),
     row("A52", TWO, (1, 1, 0), "gone=1 reask=1 cancel=1 hang=1"),
@@ -129,18 +136,19 @@ pub const ROWS: &[Row] = &[
     row("A56", THREE, (1, 1, 0), "reask=1 cancel=1"),
     row("A57", THREE, (1, 1, 0), "retry=1 fail=1 cancel=1"),
     row("A58", MIX3, (1, 1, 0), "gone=1 cancel=1"),
-    row("A60", TWO, (2, 2, 0), "cancel=1 revoke=1"),
-    row("A61", TWO, (1, 1, 0), "gone=1 reask=1 cancel=2 revoke=1"),
-    row("A62", TWO, (1, 1, 0), "crash=1 gone=1 cancel=1 revoke=1"),
-    row("A63", TWO, (1, 1, 0), "retry=1 fail=1 arbiter=1 lapse=1 cancel=1 revoke=1 hang=1"),
-    row("A64", THREE, (1, 1, 0), "reask=1 cancel=1 revoke=1"),
-    row("A65", THREE, (1, 1, 0), "gone=1 cancel=1 revoke=1"),
-    row("A66", MIX3, (1, 1, 0), "retry=1 fail=1 cancel=1 revoke=1"),
-    row("A67", THREE, (1, 1, 0), "cancel=1 revoke=1 hang=1"),
+    row("A60", TWO, (2, 2, 0), "stop=2"),
+    row("A61", TWO, (1, 1, 0), "gone=1 reask=1 stop=3"),
+    row("A62", TWO, (1, 1, 0), "crash=1 gone=1 stop=2"),
+    row("A63", TWO, (1, 1, 0), "retry=1 fail=1 arbiter=1 lapse=1 stop=2 hang=1"),
+    row("A64", THREE, (1, 1, 0), "reask=1 stop=2"),
+    row("A65", THREE, (1, 1, 0), "gone=1 stop=2"),
+    row("A66", MIX3, (1, 1, 0), "retry=1 fail=1 stop=2"),
+    row("A67", THREE, (1, 1, 0), "stop=2 hang=1"),
     row("B1", TWO, (1, 1, 0), "suspect=2"),
     row("B2", THREE, (1, 1, 0), "suspect=2 lapse=1"),
     row("B3", TWO, (1, 1, 0), "crash=1 gone=1 suspect=1"),
     row("B4", TWO, (1, 1, 0), "lapse=2"),
+    row("B5", THREE, (1, 1, 1), "lapse=1"),
     row("C1", TWO, (1, 1, 1), ""),
     row("C2", TWO, (1, 1, 1), "drain=1 undrain=1"),
     row("C3", TWO, (2, 2, 1), "drain=1 undrain=1"),
@@ -149,6 +157,9 @@ pub const ROWS: &[Row] = &[
     row("C6", TWO, (1, 1, 1), "drain=1 retry=1 fail=1 lapse=1 undrain=1"),
     row("C7", TWO, (1, 0, 1), "crash=1 drain=1 lapse=1 undrain=1"),
     row("C8", TWO, (1, 0, 1), "drain=1 arbiter=1 lapse=1 revoke=1 undrain=1"),
+    row("C9", TWO, (1, 1, 1), "drain=1 undrain=1 hang=1 stop=2"),
+    row("C10", TWO, (1, 1, 1), "crash=1 gone=1"),
+    row("C11", THREE, (1, 0, 1), "drain=1 undrain=1"),
     row("D1", ONE, (1, 1, 0), "crash=1"),
     row("D2", ONE, (1, 1, 0), "overlap=1"),
     row("D3", ONE, (1, 1, 0), "crash=1 overlap=1"),

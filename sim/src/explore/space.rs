@@ -17,27 +17,36 @@ pub(super) struct Space {
     shards: Vec<Index<u64>>,
     /// The state from which each was first reached.
     origins: Vec<State>,
-    /// Of each expanded state.
+    /// States whose successors are known: the first ones.
+    pub(super) expanded: usize,
+    /// How many of them are converged.
+    pub(super) converged: usize,
+    /// What cycles and dead ends are looked for in.
+    graph: Option<Graph>,
+}
+
+/// What follows each expanded state without a fault.
+#[derive(Debug, Default)]
+pub(super) struct Graph {
     pub(super) converged: Vec<bool>,
-    /// What follows each expanded state without a fault, one state after another; none where that
-    /// is not kept.
-    successors: Option<Vec<State>>,
-    /// How many states follow each expanded state.
+    /// One state after another.
+    successors: Vec<State>,
+    /// How many follow each.
     degrees: Vec<u8>,
 }
 
 impl Space {
     /// With the first state. What follows a state is kept where cycles and dead ends are looked
     /// for.
-    pub(super) fn new(first: u64, keeps_successors: bool) -> Self {
+    pub(super) fn new(first: u64, keeps_graph: bool) -> Self {
         let mut shards: Vec<Index<u64>> = (0..SHARDS).map(|_| Index::new()).collect();
         shards[shard(first)].find_or_insert(first, 0);
         Self {
             shards,
             origins: vec![0],
-            converged: Vec::new(),
-            successors: keeps_successors.then(Vec::new),
-            degrees: Vec::new(),
+            expanded: 0,
+            converged: 0,
+            graph: keeps_graph.then(Graph::default),
         }
     }
 
@@ -49,28 +58,34 @@ impl Space {
         self.origins.len()
     }
 
-    /// States whose successors are known: the first ones.
-    pub(super) fn expanded(&self) -> usize {
-        self.converged.len()
+    pub(super) fn graph(&self) -> Option<&Graph> {
+        self.graph.as_ref()
     }
 
     /// In memory.
     pub(super) fn bytes(&self) -> usize {
         let tables: usize = self.shards.iter().map(Index::bytes).sum();
-        let successors = self.successors.as_ref().map_or(0, Vec::capacity);
-        let per_state = self.converged.capacity() + self.degrees.capacity();
-        tables + (self.origins.capacity() + successors) * size_of::<State>() + per_state
+        let graph = self.graph.as_ref().map_or(0, |graph| {
+            let per_state = graph.converged.len() + graph.degrees.len();
+            per_state + graph.successors.len() * size_of::<State>()
+        });
+        tables + self.origins.len() * size_of::<State>() + graph
+    }
+
+    /// The tables, each with its number, shared out among so many threads.
+    fn lots(&mut self, jobs: usize) -> Vec<Vec<(usize, &mut Index<u64>)>> {
+        let mut lots: Vec<Vec<_>> = (0..jobs).map(|_| Vec::new()).collect();
+        for (at, shard) in self.shards.iter_mut().enumerate() {
+            lots[at % jobs].push((at, shard));
+        }
+        lots
     }
 
     /// Looks the outcomes of a batch up, and puts in those that are new, in parallel by fingerprint:
     /// what comes of it is for [`Numbering`].
     pub(super) fn look_up(&mut self, prints: &[&[u64]], jobs: usize) -> Vec<Vec<u32>> {
         let jobs = jobs.clamp(1, SHARDS);
-        let mut lots: Vec<Vec<(usize, &mut Index<u64>)>> = (0..jobs).map(|_| Vec::new()).collect();
-        for (at, shard) in self.shards.iter_mut().enumerate() {
-            lots[at % jobs].push((at, shard));
-        }
-        in_parallel(lots, |mut lot| {
+        in_parallel(self.lots(jobs), |mut lot| {
             let mut found = Vec::new();
             for (number, print) in (0..).zip(prints.iter().copied().flatten()) {
                 if shard(*print) % jobs == lot[0].0 {
@@ -83,40 +98,45 @@ impl Space {
         })
     }
 
-    /// Takes in what follows the next state; the states that are new are told in their order.
-    pub(super) fn take_in(
+    /// Takes in what follows the next state; what belongs to the states that are new is told in
+    /// their order.
+    pub(super) fn take_in<T>(
         &mut self,
         is_converged: bool,
-        outcomes: impl Iterator<Item = (u64, bool)>,
+        outcomes: impl Iterator<Item = (u64, bool, T)>,
         numbering: &mut Numbering,
-        mut on_new: impl FnMut(usize),
+        mut on_new: impl FnMut(T),
     ) {
-        let from = State::try_from(self.expanded()).expect("at most 2^31 states");
+        let from = State::try_from(self.expanded).expect("at most 2^31 states");
         let mut degree = 0_u8;
-        for (number, (print, is_free)) in outcomes.enumerate() {
+        for (print, is_free, node) in outcomes {
             let (state, new) = numbering.next(print, self.origins.len());
             if new {
                 self.origins.push(from);
-                self.shards[shard(print)].replace(print, state);
-                on_new(number);
+                on_new(node);
             }
-            if let Some(successors) = self.successors.as_mut().filter(|_| is_free) {
-                successors.push(state);
+            if let Some(graph) = self.graph.as_mut().filter(|_| is_free) {
+                graph.successors.push(state);
                 degree = degree.checked_add(1).expect("few states follow one");
             }
         }
-        self.degrees.push(degree);
-        self.converged.push(is_converged);
+        if let Some(graph) = &mut self.graph {
+            graph.degrees.push(degree);
+            graph.converged.push(is_converged);
+        }
+        self.expanded += 1;
+        self.converged += usize::from(is_converged);
     }
 
-    /// A state and what follows it, for each expanded state.
-    pub(super) fn all_successors(&self) -> impl Iterator<Item = (usize, &[State])> {
-        let mut rest = self.successors.as_deref().unwrap_or_default();
-        self.degrees.iter().enumerate().map(move |(from, degree)| {
-            let (successors, others) = rest.split_at(usize::from(*degree));
-            rest = others;
-            (from, successors)
-        })
+    /// Puts the numbers of a batch's new states into the tables.
+    pub(super) fn settle(&mut self, numbering: &Numbering) {
+        in_parallel(self.lots(numbering.jobs), |lot| {
+            for (at, shard) in lot {
+                for (print, state) in &numbering.new[at] {
+                    shard.replace(*print, *state);
+                }
+            }
+        });
     }
 
     /// The fingerprints on the way to a state, which comes last.
@@ -142,19 +162,38 @@ impl Space {
     }
 }
 
+impl Graph {
+    /// How many states were expanded.
+    pub(super) fn len(&self) -> usize {
+        self.degrees.len()
+    }
+
+    /// A state and what follows it, for each expanded state.
+    pub(super) fn all_successors(&self) -> impl Iterator<Item = (usize, &[State])> {
+        let mut rest = &self.successors[..];
+        self.degrees.iter().enumerate().map(move |(from, degree)| {
+            let (successors, others) = rest.split_at(usize::from(*degree));
+            rest = others;
+            (from, successors)
+        })
+    }
+}
+
 /// Numbers the new states of a batch in the order in which they were reached.
 pub(super) struct Numbering {
     jobs: usize,
     found: Vec<std::vec::IntoIter<u32>>,
-    /// The state of each outcome that was the first to reach one.
+    /// The state of each outcome.
     states: Vec<State>,
+    /// The new ones, by table.
+    new: Vec<Vec<(u64, State)>>,
 }
 
 impl Numbering {
     pub(super) fn new(found: Vec<Vec<u32>>) -> Self {
         let states = Vec::with_capacity(found.iter().map(Vec::len).sum());
         let found: Vec<_> = found.into_iter().map(Vec::into_iter).collect();
-        Self { jobs: found.len(), found, states }
+        Self { jobs: found.len(), found, states, new: vec![Vec::new(); SHARDS] }
     }
 
     /// The state of the next outcome, and whether it is new.
@@ -166,7 +205,9 @@ impl Numbering {
             (found, false)
         } else if first == number {
             let next = State::try_from(next).ok().filter(|next| next & NEW == 0);
-            (next.expect("at most 2^31 states fit in memory"), true)
+            let next = next.expect("at most 2^31 states fit in memory");
+            self.new[shard(print)].push((print, next));
+            (next, true)
         } else {
             (self.states[first], false)
         };

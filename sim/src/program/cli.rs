@@ -269,8 +269,13 @@ pub(super) struct Explore {
     )]
     pub(super) table: Option<Vec<String>>,
     /// Explore instead the executor alone: the 120 orders in which a deployment may release what it
-    /// holds, and the steps that may be taken apart
-    #[arg(long, exclusive = true)]
+    /// holds, and the steps that may be taken apart, in 32 settings
+    #[arg(
+        long,
+        conflicts_with_all = ["hosts", "versions", "chunks", "faults", "late", "protocol",
+            "deployments", "builds", "builds_everywhere", "any_order", "out", "table", "json",
+            "safety_only", "max_states", "max_memory"],
+    )]
     pub(super) release_orders: bool,
     /// Threads; what is found does not depend on their number [default: one a core]
     #[arg(long, value_name = "N")]

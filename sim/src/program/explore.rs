@@ -37,8 +37,11 @@ pub(super) fn explore(asked: &Explore) -> Judgement {
     explored.judgement().max(saved).max(print(&text))
 }
 
+/// States before the first line; each comes after twice as many.
+const LINE_STATES: usize = 50_000;
+
 /// More states than this between two lines would look like a hang.
-const LINE_STATES: usize = 1_000_000;
+const LINE_STATES_MAX: usize = 1_000_000;
 
 /// Searches until all is seen, a bound is reached or the user has enough; it tells how far it is.
 pub(super) fn search(bounds: &Bounds, asked: &Explore, label: &str) -> Exploration {
@@ -50,7 +53,7 @@ pub(super) fn search(bounds: &Bounds, asked: &Explore, label: &str) -> Explorati
         let text = message(progress, line.elapsed());
         if line.is_hidden() && progress.states >= told {
             complain(&format!("{label}{text}"));
-            told = progress.states + LINE_STATES;
+            told = progress.states + progress.states.min(LINE_STATES_MAX);
         }
         line.set_message(format!("{label}{text}"));
         line.tick();

@@ -1,83 +1,142 @@
 //! `explore --release-orders`: the orders in which a deployment may release what it holds, and the
-//! steps that may be taken apart.
+//! steps that may be taken apart, each in all settings.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::num::NonZero;
 
 use handover_sim::explore::release::{
-    Case, Demand, Order, RIGHT, Release, Released, Steps, orders, search,
+    Case, Demand, Order, RIGHT, Release, Setting, Steps, orders, search,
 };
 use handover_sim::suite::Judgement;
 
-use super::print;
+use super::cli::Explore;
+use super::{interrupt, print, progress};
+
+/// The other builds: with one slot both wait, with two one of them runs.
+const OTHERS: usize = 2;
+
+/// An order or a way to take steps apart, in all settings.
+struct Found {
+    order: Order,
+    steps: Steps,
+    /// What is broken, in how many steps at least.
+    broken: BTreeMap<Demand, usize>,
+    /// The same, without crashes.
+    without_crashes: BTreeMap<Demand, usize>,
+    states: usize,
+    /// Of the setting that has most.
+    most: usize,
+}
 
 /// As expected where the core's order, and it alone, breaks nothing.
-pub(super) fn explore() -> Judgement {
-    let mut text = String::new();
-    let mut states = 0;
-    let mut kept: BTreeMap<Demand, usize> = BTreeMap::new();
-    let mut right = Vec::new();
-    for order in orders() {
-        let found = both(order, Steps::OfTheCore, &mut states);
-        for demand in Demand::ALL {
-            *kept.entry(*demand).or_default() += usize::from(!found.contains_key(demand));
-        }
-        if found.is_empty() {
-            right.push(order);
-        }
+pub(super) fn explore(asked: &Explore) -> Judgement {
+    interrupt::listen();
+    let orders = orders().into_iter().map(|order| (order, Steps::OfTheCore));
+    let apart = Steps::ALL.iter().map(|steps| (RIGHT, *steps)).skip(1);
+    let subjects: Vec<_> = orders.chain(apart).collect();
+    let cores = std::thread::available_parallelism();
+    let jobs = asked.jobs.or_else(|| cores.ok()).map_or(1, NonZero::get);
+    let all = in_all_settings(&subjects, jobs);
+    if all.len() < subjects.len() {
+        let text = format!("interrupted: {} of {} seen\n", all.len(), subjects.len());
+        return Judgement::Unknown.max(print(&text));
     }
-    let _ = writeln!(text, "A artifacts, T status, F drain, R removed, S slot, W wait\n");
-    let _ = writeln!(text, "{:22} orders of 120 that keep it", "demand");
-    for (demand, count) in &kept {
-        let _ = writeln!(text, "{demand:22} {count}");
-    }
-    let names: Vec<String> = right.iter().map(|order| letters(*order)).collect();
-    let _ = writeln!(text, "{:22} {}\n", "all", names.join(", "));
-    let _ = writeln!(text, "{:50} breaks (steps)", "order");
-    for at in 0..5 {
-        let mut order = RIGHT;
-        order.swap(at, at + 1);
-        let _ = writeln!(
-            text,
-            "{:50} {}",
-            letters(order),
-            words(&both(order, Steps::OfTheCore, &mut states))
-        );
-    }
-    let _ = writeln!(text, "\n{:50} breaks (steps)", "steps");
-    let mut wrong = 0;
-    for steps in Steps::ALL {
-        let found = both(RIGHT, *steps, &mut states);
-        wrong += usize::from(!found.is_empty());
-        let _ = writeln!(text, "{:50} {}", steps.words(), words(&found));
-    }
-    let _ = writeln!(text, "\n{states} states");
-    let printed = print(&text);
-    let as_expected = right == [RIGHT] && wrong == Steps::ALL.len() - Steps::RIGHT;
+    let (orders, apart) = all.split_at(all.len() - (Steps::ALL.len() - 1));
+    let right: Vec<&Found> = orders.iter().filter(|found| found.broken.is_empty()).collect();
+    let wrong = apart.iter().filter(|found| !found.broken.is_empty()).count();
+    let printed = print(&report(orders, apart));
+    let alone = matches!(right[..], [found] if found.order == RIGHT);
+    let as_expected = alone && wrong == Steps::ALL.len() - Steps::RIGHT;
     let judgement = if as_expected { Judgement::AsExpected } else { Judgement::NotAsExpected };
     judgement.max(printed)
 }
 
-/// What is broken, each demand in the fewest steps, by a wait that counts slots or does not, with a
-/// crash: with one slot for which another build waits. The right order is also held against a third
-/// build, with one slot and with two.
-fn both(order: Order, steps: Steps, states: &mut usize) -> BTreeMap<Demand, usize> {
-    let settings: &[(u32, usize, bool)] = if order == RIGHT && steps == Steps::OfTheCore {
-        &[(1, 1, false), (1, 1, true), (1, 2, false), (2, 2, false)]
-    } else {
-        &[(1, 1, false), (1, 1, true)]
-    };
-    let mut all = BTreeMap::new();
-    for (slots, others, counts_slots) in settings.iter().copied() {
-        let case = Case { order, steps, slots, counts_slots, crashes: true, others };
-        let Released { states: more, broken } = search(&case);
-        *states += more;
-        for (demand, depth) in broken {
-            let least = all.entry(demand).or_insert(depth);
-            *least = depth.min(*least);
+/// Each subject in all settings, in their order; fewer where a Ctrl-C came.
+fn in_all_settings(subjects: &[(Order, Steps)], jobs: usize) -> Vec<Found> {
+    let line = progress::line();
+    let mut all = Vec::new();
+    for subjects in subjects.chunks(jobs) {
+        if interrupt::is_interrupted() {
+            break;
+        }
+        line.set_message(format!("{} orders and steps seen", all.len()));
+        line.tick();
+        all.extend(std::thread::scope(|scope| {
+            let start = |subject: &(Order, Steps)| {
+                let (order, steps) = *subject;
+                scope.spawn(move || in_settings(order, steps))
+            };
+            let threads: Vec<_> = subjects.iter().map(start).collect();
+            let join = |thread: std::thread::ScopedJoinHandle<'_, Found>| {
+                thread.join().expect("a defect in a search ends all of them")
+            };
+            threads.into_iter().map(join).collect::<Vec<_>>()
+        }));
+    }
+    line.finish_and_clear();
+    all
+}
+
+fn in_settings(order: Order, steps: Steps) -> Found {
+    let (broken, without_crashes) = (BTreeMap::new(), BTreeMap::new());
+    let mut all = Found { order, steps, broken, without_crashes, states: 0, most: 0 };
+    for setting in Setting::all() {
+        let found = search(&Case { order, steps, others: OTHERS, setting });
+        all.states += found.states;
+        all.most = all.most.max(found.states);
+        for (demand, depth) in found.broken {
+            note(&mut all.broken, demand, depth);
+            if !setting.crashes {
+                note(&mut all.without_crashes, demand, depth);
+            }
         }
     }
     all
+}
+
+fn note(broken: &mut BTreeMap<Demand, usize>, demand: Demand, depth: usize) {
+    let least = broken.entry(demand).or_insert(depth);
+    *least = depth.min(*least);
+}
+
+fn report(orders: &[Found], apart: &[Found]) -> String {
+    let mut text = String::from("A artifacts, T status, F drain, R removed, S slot, W wait\n\n");
+    let _ = writeln!(text, "{:22} {:>16} {:>16}", "orders that keep it", "without crashes", "all");
+    let count = |keeps: &dyn Fn(&Found) -> bool| orders.iter().filter(|each| keeps(each)).count();
+    for demand in Demand::ALL {
+        let without = count(&|found| !found.without_crashes.contains_key(demand));
+        let with = count(&|found| !found.broken.contains_key(demand));
+        let _ = writeln!(text, "{demand:22} {without:>16} {with:>16}");
+    }
+    let without = count(&|found| found.without_crashes.is_empty());
+    let right: Vec<&Found> = orders.iter().filter(|found| found.broken.is_empty()).collect();
+    let names: Vec<String> = right.iter().map(|found| letters(found.order)).collect();
+    let _ =
+        writeln!(text, "{:22} {without:>16} {:>16}: {}\n", "all", right.len(), names.join(", "));
+    let _ = writeln!(text, "{:50} breaks (steps)", "order");
+    for at in 0..4 {
+        let mut order = RIGHT;
+        order.swap(at, at + 1);
+        let found = orders.iter().find(|found| found.order == order);
+        let found = found.expect("it is one of them");
+        let _ = writeln!(text, "{:50} {}", letters(order), words(&found.broken));
+    }
+    let mut early = RIGHT;
+    early.swap(4, 5);
+    let early = in_settings(early, Steps::OfTheCore);
+    let _ = writeln!(text, "{:50} {}", letters(early.order), words(&early.broken));
+    let _ = writeln!(text, "\n{:50} breaks (steps)", "steps");
+    let core = right.iter().find(|found| found.order == RIGHT);
+    for found in core.into_iter().copied().chain(apart) {
+        let _ = writeln!(text, "{:50} {}", found.steps.words(), words(&found.broken));
+    }
+    let all = || orders.iter().chain(apart).chain([&early]);
+    let states: usize = all().map(|found| found.states).sum();
+    let most = all().map(|found| found.most).max().unwrap_or_default();
+    let settings = Setting::all().len();
+    let _ = writeln!(text, "\n{states} states in {settings} settings, at most {most} in one");
+    text
 }
 
 fn letters(order: Order) -> String {

@@ -40,7 +40,7 @@ pub(crate) fn main() -> ExitCode {
     let judgement = match command {
         Command::Check(check) => check::check(&check).unwrap_or_else(|refused| refused),
         Command::Replay(replay) => replay::replay(&replay).unwrap_or_else(|refused| refused),
-        Command::Explore(asked) if asked.release_orders => explore_release::explore(),
+        Command::Explore(asked) if asked.release_orders => explore_release::explore(&asked),
         Command::Explore(asked) if asked.table.is_some() => explore_rows::explore(&asked),
         Command::Explore(asked) => explore::explore(&asked),
         Command::Swarm(asked) => swarm::swarm(&asked).unwrap_or_else(|refused| refused),

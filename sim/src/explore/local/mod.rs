@@ -25,7 +25,7 @@ use super::bounds::{Budget, PLACES_MAX, Price};
 use super::index::Index;
 use super::key::{Scratch, seal};
 use super::parts::{Core, Named, Numbers, Renaming, Seat};
-use super::search::{Marks, Outcome};
+use super::system::{Marks, Outcome};
 use super::{Bounds, Property};
 use crate::world::{ArbiterIndex, Event, Ground, World};
 use shelf::Shelf;

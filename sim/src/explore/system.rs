@@ -1,0 +1,200 @@
+//! What states lead to: found out in worlds of their own, or from what was worked out before.
+
+use super::Property;
+use super::bounds::Bounds;
+use super::direct;
+use super::index::Index;
+use super::key::Scratch;
+use super::local::{Compact, Local, Question};
+use super::space::{Space, in_parallel};
+use crate::scenario::Keyword as _;
+
+/// A set of properties.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Marks(pub(super) u32);
+
+impl Marks {
+    pub(super) const NONE: Self = Self(0);
+
+    pub(super) fn put(&mut self, property: Property) {
+        self.0 |= 1 << property as u32;
+    }
+
+    pub(super) fn properties(self) -> impl Iterator<Item = Property> {
+        let all = Property::ALL.iter().copied();
+        all.filter(move |property| self.0 & 1 << *property as u32 != 0)
+    }
+}
+
+impl FromIterator<Property> for Marks {
+    fn from_iter<I: IntoIterator<Item = Property>>(properties: I) -> Self {
+        let mut marks = Self::NONE;
+        properties.into_iter().for_each(|property| marks.put(property));
+        marks
+    }
+}
+
+/// What one choice leads to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outcome<N> {
+    pub(super) print: u64,
+    pub(super) is_free: bool,
+    /// What it breaks, or may break.
+    pub(super) broken: Marks,
+    /// None where the state was known before the batch.
+    pub(super) node: Option<N>,
+}
+
+/// What some states lead to.
+pub(super) struct Expansion<N> {
+    pub(super) outcomes: Vec<Outcome<N>>,
+    /// Where the outcomes of each state begin and end.
+    pub(super) ranges: Vec<(usize, usize)>,
+    pub(super) converged: Vec<bool>,
+    /// What may be broken in each state.
+    pub(super) suspected: Vec<Marks>,
+}
+
+impl<N> Expansion<N> {
+    /// The fingerprints of all outcomes, in the order of the states.
+    pub(super) fn prints(&self) -> Vec<u64> {
+        let ranges = self.ranges.iter();
+        let outcomes = ranges.flat_map(|(start, end)| &self.outcomes[*start..*end]);
+        outcomes.map(|outcome| outcome.print).collect()
+    }
+
+    fn of(states: usize) -> Self {
+        Self {
+            outcomes: Vec::with_capacity(states * 8),
+            ranges: vec![(0, 0); states],
+            converged: vec![false; states],
+            suspected: vec![Marks::NONE; states],
+        }
+    }
+}
+
+/// A way to find out what a state leads to.
+pub(super) trait System: Sync {
+    type Node: Send + Sync;
+
+    /// States that are expanded before what they lead to is taken in.
+    const BATCH: usize;
+
+    /// Expands states, in lots side by side.
+    fn expand(&mut self, lots: &[&[Self::Node]], known: &Space) -> Vec<Expansion<Self::Node>>;
+
+    /// Bytes that it holds.
+    fn bytes(&self) -> usize;
+
+    /// Forgets all: nothing more is expanded.
+    fn end(&mut self);
+}
+
+/// Each state is a world of its own.
+pub(super) struct Direct<'a>(pub(super) &'a Bounds);
+
+impl System for Direct<'_> {
+    type Node = direct::Node;
+
+    const BATCH: usize = 1_024;
+
+    fn expand(&mut self, lots: &[&[direct::Node]], known: &Space) -> Vec<Expansion<direct::Node>> {
+        in_parallel(lots.to_vec(), |nodes| {
+            let mut scratch = Scratch::new(self.0);
+            let mut expansion = Expansion::of(nodes.len());
+            for (at, node) in nodes.iter().enumerate() {
+                let start = expansion.outcomes.len();
+                node.expand(self.0, known, &mut scratch, &mut expansion.outcomes);
+                expansion.ranges[at] = (start, expansion.outcomes.len());
+                expansion.converged[at] = node.world.is_converged();
+            }
+            expansion
+        })
+    }
+
+    fn bytes(&self) -> usize {
+        0
+    }
+
+    fn end(&mut self) {}
+}
+
+impl System for Local<'_> {
+    type Node = Compact;
+
+    const BATCH: usize = 16_384;
+
+    /// What is not worked out yet is asked for, worked out side by side, and taken in in the order
+    /// of the questions; then the states that have asked are expanded again.
+    fn expand(&mut self, lots: &[&[Compact]], _: &Space) -> Vec<Expansion<Compact>> {
+        let mut lots: Vec<_> = lots
+            .iter()
+            .map(|nodes| (*nodes, (0..nodes.len()).collect(), Expansion::of(nodes.len())))
+            .collect();
+        loop {
+            let local = &*self;
+            let mut questions = Vec::new();
+            let (open, asked): (Vec<_>, Vec<_>) =
+                in_parallel(lots, |lot| expand_open(local, lot)).into_iter().unzip();
+            lots = open;
+            questions.extend(asked.into_iter().flatten());
+            if questions.is_empty() {
+                return lots.into_iter().map(|(_, _, expansion)| expansion).collect();
+            }
+            self.answer_all(&questions, lots.len());
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        Local::bytes(self)
+    }
+
+    fn end(&mut self) {
+        self.forget();
+    }
+}
+
+/// States, those of them that are yet to be expanded, and what came of the others.
+type Lot<'a> = (&'a [Compact], Vec<usize>, Expansion<Compact>);
+
+fn expand_open<'a>(
+    local: &Local<'_>,
+    (nodes, open, mut expansion): Lot<'a>,
+) -> (Lot<'a>, Vec<Question>) {
+    let mut questions = Vec::new();
+    let mut still_open = Vec::new();
+    for at in open {
+        let start = expansion.outcomes.len();
+        match local.expand(&nodes[at], &mut expansion.outcomes, &mut questions) {
+            Some(expanded) => {
+                expansion.ranges[at] = (start, expansion.outcomes.len());
+                expansion.converged[at] = expanded.is_converged;
+                expansion.suspected[at] = expanded.suspected;
+            }
+            None => still_open.push(at),
+        }
+    }
+    ((nodes, still_open, expansion), questions)
+}
+
+impl Local<'_> {
+    fn answer_all(&mut self, questions: &[Question], jobs: usize) {
+        let mut asked = Index::new();
+        let new = |question: &&Question| asked.find_or_insert(question.key, 0).is_none();
+        let questions: Vec<&Question> = questions.iter().filter(new).collect();
+        let local = &*self;
+        let answers = in_parallel(lots_of(&questions, jobs), |questions| {
+            let mut scratch = local.scratch();
+            let worked = questions.iter().map(|each| local.work_out(each, &mut scratch));
+            worked.collect::<Vec<_>>()
+        });
+        for (question, worked) in questions.iter().zip(answers.into_iter().flatten()) {
+            self.take_in(question, worked);
+        }
+    }
+}
+
+/// Shares out among so many threads.
+pub(super) fn lots_of<T>(all: &[T], jobs: usize) -> Vec<&[T]> {
+    all.chunks(all.len().div_ceil(jobs).max(1)).collect()
+}
