@@ -8,16 +8,23 @@ use super::flight::Flight;
 use super::label::label;
 use super::model::{Bar, BarKind, Commit, Diagram, Lane, LaneKind, Note, Row, RowKind, Tone};
 use crate::check::{Transition, Violation};
-use crate::explain::{Class, Limits, is_fault, no_return};
+use crate::explain::{Class, Departure, Limits, departures, is_fault, no_return};
 use crate::scenario::{CURRENT, Content, Ended, Moment, Run, Scenario, setup_of, watch};
 use crate::variants::Protocol;
 use crate::world::{Event, Fact, Life, Setup, Who, World};
 
+/// A picture, the run that it shows, and of one that breaks a property its departures from calm.
+pub(super) type Built = (Diagram, Run, Vec<Departure>);
+
 /// Runs a scenario and makes the picture of the run.
-pub(super) fn build(scenario: &Scenario, protocol: &'static dyn Protocol) -> (Diagram, Run) {
+pub(super) fn build(scenario: &Scenario, protocol: &'static dyn Protocol) -> Built {
     let setup = setup_of(scenario, protocol);
     let mut builder = Builder::new(&setup, scenario.setup().single_steps);
     let run = watch(scenario, protocol, &mut |moment| builder.see(moment));
+    let departures = match &run.ended {
+        Ended::Breaks { .. } => builder.departures(&setup),
+        Ended::Holds => Vec::new(),
+    };
     let mut diagram = builder.finish(&setup);
     diagram.title = scenario.title().to_owned();
     diagram.about = about(scenario, protocol);
@@ -26,10 +33,11 @@ pub(super) fn build(scenario: &Scenario, protocol: &'static dyn Protocol) -> (Di
         Ended::Holds if run.is_stale() => format!("stale under {}", run.protocol),
         Ended::Holds => format!("all properties hold under {}", run.protocol),
         Ended::Breaks { violation, .. } => {
-            format!("{} is broken under {}", violation.property, run.protocol)
+            let (property, class) = (violation.property, Class::of(violation.property));
+            format!("{property} ({class}) is broken under {}", run.protocol)
         }
     };
-    (diagram, run)
+    (diagram, run, departures)
 }
 
 /// What the scenario says of itself, and what a wrong protocol leaves out.
@@ -49,6 +57,9 @@ fn about(scenario: &Scenario, protocol: &'static dyn Protocol) -> Vec<String> {
 
 /// A picture is wanted at once.
 const LIMITS: Limits = Limits { steps_max: 400_000, states_max: 20_000, continuations: 1_000 };
+
+/// A longer schedule is no explanation, and its departures are hundreds.
+const EXPLAINED_MAX: usize = 500;
 
 /// Steps without a command after which a picture ends: a world that comes to rest needs fewer.
 const UNCOMMANDED_MAX: usize = 500;
@@ -288,15 +299,26 @@ impl Builder {
     }
 
     fn begin(&mut self, kind: BarKind, lane: usize, what: String, row: usize) {
-        let bar = Bar { kind, lane, from: row, to: None };
-        self.open.insert((kind, lane, what), self.diagram.bars.len());
-        self.diagram.bars.push(bar);
+        self.open.insert((kind, lane, what.clone()), self.diagram.bars.len());
+        self.diagram.bars.push(Bar { kind, lane, what, from: row, to: None });
     }
 
     fn end(&mut self, kind: BarKind, lane: usize, what: &str, row: usize) {
         if let Some(bar) = self.open.remove(&(kind, lane, what.to_owned())) {
             self.diagram.bars[bar].to = Some(row);
         }
+    }
+
+    /// Those up to the end of the file.
+    fn departures(&self, setup: &Setup) -> Vec<Departure> {
+        if self.schedule.len() > EXPLAINED_MAX {
+            return Vec::new();
+        }
+        departures(setup, &self.events())
+    }
+
+    fn events(&self) -> Vec<Event> {
+        self.schedule.iter().map(|(event, _)| event.clone()).collect()
     }
 
     fn finish(mut self, setup: &Setup) -> Diagram {
@@ -318,8 +340,7 @@ impl Builder {
         if Class::of(violation.property) != Class::Liveness {
             return;
         }
-        let events: Vec<Event> = self.schedule.iter().map(|(event, _)| event.clone()).collect();
-        if let Some(lost) = no_return(setup, &events, &LIMITS) {
+        if let Some(lost) = no_return(setup, &self.events(), &LIMITS) {
             let row = self.schedule[lost.step].1;
             let text = format!("no return: {}", lost.evidence);
             self.diagram.notes.push(Note { row, text, tone: Tone::Lost });

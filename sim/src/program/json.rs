@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use handover_sim::picture::Picture;
 use handover_sim::scenario::vocabulary as words;
 use handover_sim::scenario::{CURRENT, Ended};
 use handover_sim::suite::{Judged, Judgement, Problem};
@@ -93,10 +94,13 @@ struct WalkJson {
 }
 
 #[derive(Serialize)]
-struct ReplayJson {
+struct ReplayJson<'a> {
     #[serde(flatten)]
     run: RunJson,
+    /// The command that replays it.
+    replay: String,
     trace: Vec<EntryJson>,
+    picture: &'a Picture,
 }
 
 #[derive(Serialize)]
@@ -219,13 +223,14 @@ pub(super) fn check(checked: &Checked) -> String {
 }
 
 /// One object in a line.
-pub(super) fn replay(path: &Path, judged: &Judged) -> String {
+pub(super) fn replay(path: &Path, judged: &Judged, picture: &Picture, replay: String) -> String {
     let entries = judged.run.trace.entries.iter().map(|entry| EntryJson {
         line: Some(entry.line).filter(|line| *line > 0),
         text: entry.text.clone(),
         consequences: entry.consequences.clone(),
     });
-    let replay = ReplayJson { run: RunJson::new(path, judged), trace: entries.collect() };
+    let run = RunJson::new(path, judged);
+    let replay = ReplayJson { run, replay, trace: entries.collect(), picture };
     let text = serde_json::to_string(&replay).expect("text, numbers and lists are JSON");
     format!("{text}\n")
 }

@@ -7,7 +7,6 @@ mod merge;
 mod results;
 mod table;
 
-use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -25,7 +24,7 @@ use results::Results;
 pub(super) fn swarm(asked: &Swarm) -> Result<Judgement, Judgement> {
     if !asked.merge.is_empty() {
         let merged = merge::merge(&asked.merge)?;
-        let text = told(&merged, &table::failures(&merged), asked.json);
+        let text = told(&merged, asked);
         return Ok(merged.judgement().max(print(&text)));
     }
     refuse_folder(asked.out())?;
@@ -40,33 +39,31 @@ pub(super) fn swarm(asked: &Swarm) -> Result<Judgement, Judgement> {
     let ran = run(&swarm, asked);
     let interrupted = interrupt::is_interrupted() && !ran.is_complete;
     let mut results = Results::of_run(&swarm, &ran, interrupted);
-    let explained = explained::explain(&swarm, &ran, asked.out());
-    results.set(ran.tally, &explained.files);
-    let text = told(&results, &explained.text, asked.json);
+    let explained = explained::explain(&swarm, &ran, asked.out(), asked.jobs());
+    results.set(ran.tally, &explained.shapes, &explained.told);
+    let text = told(&results, asked);
     Ok(results.judgement().max(explained.judgement).max(print(&text)))
 }
 
-fn told(results: &Results, explained: &str, json: bool) -> String {
-    if json {
+fn told(results: &Results, asked: &Swarm) -> String {
+    if asked.json {
         let text = serde_json::to_string_pretty(results).expect("text and numbers are JSON");
         return format!("{text}\n");
     }
-    format!("{}{explained}", table::table(results))
+    format!("{}{}", table::table(results), table::failures(results, asked.explain))
 }
 
 /// Seeds between two lines on a stderr that is no terminal.
 const LINE_SEEDS: u64 = 500;
 
 fn run(swarm: &swarm::Swarm, asked: &Swarm) -> Ran {
-    let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
-    let jobs = asked.jobs.map_or_else(cores, |jobs| usize::try_from(jobs).unwrap_or(usize::MAX));
     #[expect(clippy::disallowed_methods, reason = "only how many seeds are run depends on it")]
     let begun = Instant::now();
     let is_spent = || asked.budget.is_some_and(|budget| begun.elapsed() >= budget);
     let all = swarm.shard.len(&swarm.seeds);
     let line = progress::line();
     let said = AtomicU64::new(0);
-    let ran = swarm.run(jobs, |begun, broken| {
+    let ran = swarm.run(asked.jobs(), |begun, broken| {
         let of = if asked.budget.is_some() { String::new() } else { format!(" of {all}") };
         let text = format!("swarm  {begun}{of} schedules, {broken} broken");
         if line.is_hidden() {
