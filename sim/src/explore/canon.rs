@@ -39,11 +39,11 @@ impl Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Number(u64);
 
-const VALUE_BITS: u32 = 48;
-const SCOPE_BITS: u32 = 13;
+const VALUE_BITS: u32 = 32;
+const SCOPE_BITS: u32 = 29;
 
 impl Number {
-    pub(super) fn new(kind: Kind, scope: u16, value: u64) -> Self {
+    pub(super) fn new(kind: Kind, scope: u32, value: u64) -> Self {
         debug_assert!(value < 1 << VALUE_BITS && scope < 1 << SCOPE_BITS, "numbers stay small");
         Self((kind as u64) << (VALUE_BITS + SCOPE_BITS) | u64::from(scope) << VALUE_BITS | value)
     }
@@ -62,8 +62,8 @@ impl Number {
         self.0 >> (VALUE_BITS + SCOPE_BITS) == kind as u64
     }
 
-    pub(super) fn scope(self) -> u16 {
-        u16::try_from(self.group() & ((1 << SCOPE_BITS) - 1)).expect("a scope has few bits")
+    pub(super) fn scope(self) -> u32 {
+        u32::try_from(self.group() & ((1 << SCOPE_BITS) - 1)).expect("a scope has few bits")
     }
 
     pub(super) fn value(self) -> u64 {
@@ -78,9 +78,9 @@ pub(super) struct Writer {
     pub(super) numbers: Vec<Number>,
     reductions: Reductions,
     /// Whose statements are numbered.
-    pub(super) host: u16,
+    pub(super) host: u32,
     /// Whose views and queue are numbered.
-    pub(super) process: u16,
+    pub(super) process: u32,
     /// The places of the setup, in order.
     places: Vec<Name>,
     /// The reader of views, and the number of its present word.

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use handover_core::{GrantId, HostId, Ledger, Name, Standing, Work};
+use handover_core::{GrantId, HostId, Ledger, Name, Record, Standing, Work};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::bounds::Budget;
 use super::canon::{Kind, Number, Writer};
 use super::{Bounds, Reductions};
-use crate::world::{Link, Process, Who, World};
+use crate::world::{Link, Process, Setup, Who, World};
 
 /// Encodes parts of a state.
 #[derive(Debug)]
@@ -24,8 +24,8 @@ pub(super) struct Part {
 pub(super) struct Memory {
     pub(super) grant: GrantId,
     /// Where it is remembered, or whom it is about.
-    place: Option<usize>,
-    hash: u64,
+    pub(super) place: Option<usize>,
+    pub(super) hash: u64,
 }
 
 /// Of which kind a part is, and where it belongs.
@@ -55,10 +55,10 @@ pub(super) struct Parts {
 /// What is used again and again for the keys of one configuration.
 #[derive(Debug)]
 pub(super) struct Scratch {
-    writer: Writer,
+    pub(super) writer: Writer,
     reductions: Reductions,
-    gaps: bool,
-    places: Vec<Name>,
+    pub(super) gaps: bool,
+    pub(super) places: Vec<Name>,
     /// The ways to seat the places; nobody can tell them apart.
     pub(super) seats: Vec<Seats>,
     numbers: Vec<Number>,
@@ -72,14 +72,21 @@ const GROUP: usize = 4;
 
 impl Scratch {
     pub(super) fn new(bounds: &Bounds) -> Self {
-        let places = bounds.setup().places.into_iter().map(|place| place.name);
-        let places: Vec<Name> = places.collect();
-        let unlike = if bounds.reductions.symmetry { bounds.unlike() } else { places.len() };
+        let setup = bounds.setup();
+        let symmetry = bounds.reductions.symmetry;
+        let unlike = if symmetry { bounds.unlike() } else { setup.places.len() };
+        let seats = seats(setup.places.len(), unlike);
+        Self { seats, ..Self::with(&setup, bounds.reductions, bounds.has_gaps()) }
+    }
+
+    /// For places that keep their seats.
+    pub(super) fn with(setup: &Setup, reductions: Reductions, gaps: bool) -> Self {
+        let places: Vec<Name> = setup.places.iter().map(|place| place.name.clone()).collect();
         Self {
-            writer: Writer::new(bounds.reductions, places.clone()),
-            reductions: bounds.reductions,
-            gaps: bounds.has_gaps(),
-            seats: seats(places.len(), unlike),
+            writer: Writer::new(reductions, places.clone()),
+            reductions,
+            gaps,
+            seats: Vec::new(),
             places,
             numbers: Vec::new(),
             ranks: Vec::new(),
@@ -92,18 +99,18 @@ impl Scratch {
         place.expect("hosts live at places of the setup")
     }
 
-    pub(super) fn scope(&self, host: &HostId) -> u16 {
+    pub(super) fn scope(&self, host: &HostId) -> u32 {
         let life = usize::try_from(host.incarnation.0).expect("few lives");
-        u16::try_from(self.place(&host.name) * LIVES + life).expect("few hosts and few lives")
+        u32::try_from(self.place(&host.name) * LIVES + life).expect("few hosts and few lives")
     }
 }
 
 /// Lives of one place, at most.
-const LIVES: usize = 512;
+const LIVES: usize = 1 << 20;
 
 /// The place whose statements are numbered in this scope.
-pub(super) fn place_of(scope: u16) -> usize {
-    usize::from(scope) / LIVES
+pub(super) fn place_of(scope: u32) -> usize {
+    scope as usize / LIVES
 }
 
 /// All ways to seat so many places of which the first stay where they are.
@@ -251,10 +258,7 @@ pub(super) fn whole_part(world: &World, scratch: &mut Scratch) -> Part {
     let record = world.committed();
     let writer = &mut scratch.writer;
     writer.clear();
-    writer.write(&record.hold());
-    for verdict in record.verdicts() {
-        writer.write(&verdict);
-    }
+    write_decisions(record, writer);
     for (_, arbiter) in world.arbiters() {
         writer.write(&arbiter.unpublished);
     }
@@ -273,12 +277,28 @@ pub(super) fn whole_part(world: &World, scratch: &mut Scratch) -> Part {
     part(&scratch.writer, memories)
 }
 
+pub(super) fn write_decisions(record: &Record, writer: &mut Writer) {
+    writer.write(&record.hold());
+    for verdict in record.verdicts() {
+        writer.write(&verdict);
+    }
+}
+
 /// What the record and membership say of a place.
 pub(super) fn place_part(world: &World, place: usize, scratch: &mut Scratch) -> Part {
-    let record = world.committed();
     let name = scratch.places[place].clone();
     scratch.writer.clear();
-    for (host, line) in record.lines().filter(|(host, _)| host.name == name) {
+    write_lines(world.committed(), &name, scratch);
+    let writer = &mut scratch.writer;
+    writer.write(&world.oracle().used.get(&name));
+    for suspect in world.oracle().suspects.iter().filter(|suspect| suspect.name == name) {
+        writer.write(&suspect.incarnation);
+    }
+    part(writer, Vec::new())
+}
+
+pub(super) fn write_lines(record: &Record, name: &Name, scratch: &mut Scratch) {
+    for (host, line) in record.lines().filter(|(host, _)| host.name == *name) {
         scratch.writer.host = scratch.scope(host);
         let writer = &mut scratch.writer;
         writer.write(&host.incarnation);
@@ -291,12 +311,7 @@ pub(super) fn place_part(world: &World, place: usize, scratch: &mut Scratch) -> 
             writer.write(&line.ticket);
         }
     }
-    let writer = &mut scratch.writer;
-    writer.write(&(record.gone(&name), world.oracle().used.get(&name)));
-    for suspect in world.oracle().suspects.iter().filter(|suspect| suspect.name == name) {
-        writer.write(&suspect.incarnation);
-    }
-    part(writer, Vec::new())
+    scratch.writer.write(&record.gone(name));
 }
 
 /// A process and its link. Of a dead one only its disk and its last words matter, and the disk only
@@ -307,7 +322,7 @@ pub(super) fn process_part(world: &World, who: Who, scratch: &mut Scratch) -> Pa
     let scope = scratch.scope(host.id());
     let writer = &mut scratch.writer;
     writer.clear();
-    writer.process = who.0;
+    writer.process = who.0.into();
     writer.host = scope;
     writer.read_by(host.id(), host.candidate().seq());
     writer.write(&(host.id().incarnation, host.version(), process.life));
@@ -395,7 +410,7 @@ fn say_the_same(one: &Ledger, other: &Ledger) -> bool {
         && *next_drain == other.next_drain
 }
 
-fn part(writer: &Writer, memories: Vec<Memory>) -> Part {
+pub(super) fn part(writer: &Writer, memories: Vec<Memory>) -> Part {
     Part { hash: xxh3_128(&writer.bytes), numbers: writer.numbers.clone(), memories }
 }
 

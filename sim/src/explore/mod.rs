@@ -29,6 +29,7 @@ mod liveness;
 mod local;
 mod model;
 mod parts;
+mod print;
 pub mod release;
 mod renumber;
 mod rows;
@@ -39,6 +40,7 @@ mod tidy;
 
 pub use bounds::{Bounds, Reductions, RefusedFault, TIMES_MAX};
 pub use model::{Model, ModelChoice, ModelScratch, ModelState};
+pub use print::Printer;
 pub use rows::{ROWS, Row};
 pub use search::{Coverage, Exploration, Progress, explore};
 pub use story::Counterexample;

@@ -74,7 +74,7 @@ impl Ranks {
     }
 
     /// One that no part mentions has the place of the highest one below it.
-    fn of_any(&self, kind: Kind, scope: u16, value: u64) -> u64 {
+    fn of_any(&self, kind: Kind, scope: u32, value: u64) -> u64 {
         let number = Number::new(kind, scope, value);
         let below = self.numbers.partition_point(|other| *other <= number);
         let below = below.checked_sub(1).filter(|at| self.numbers[*at].group() == number.group());
@@ -179,7 +179,7 @@ fn small_common(world: &World, place: Option<usize>, ranks: &Ranks, scratch: &Sc
 }
 
 fn small_member((process, link): &Member, at: usize, ranks: &Ranks, scratch: &Scratch) -> Member {
-    let of_process = u16::try_from(at).expect("few processes");
+    let of_process = u32::try_from(at).expect("few processes");
     let number = |host: &HostId| {
         let of_host = scratch.scope(host);
         move |kind: Kind, value: u64| match kind {
