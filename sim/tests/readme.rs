@@ -1,5 +1,6 @@
 //! README.md says what is so: its scenarios are the files, its traces are what a run prints, its
-//! tables have a row for each file and property, and its first command prints what stands there.
+//! table has a row for each property, and its first command prints what stands there. So does
+//! docs/races.md, which has a row for each scenario.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,6 +19,16 @@ fn root() -> PathBuf {
 
 fn readme() -> String {
     fs::read_to_string(root().join("README.md")).expect("the README is there")
+}
+
+fn races() -> String {
+    fs::read_to_string(root().join("docs/races.md")).expect("the table of races is there")
+}
+
+/// Where the links of a text in Markdown lead to, without what stands behind a `#`.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    let ends = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
+    ends.filter(|link| !link.is_empty())
 }
 
 /// A fenced block: the words behind the fence, and the lines in it.
@@ -140,15 +151,15 @@ fn each_trace_is_what_a_run_prints() {
 
 #[test]
 fn each_scenario_has_its_row_with_its_reports_and_its_wrong_protocol() {
-    let readme = readme();
+    let races = races();
     for file in scenario_files() {
         let link = link(&file);
         let scenario = Scenario::load(&file, &variants::names()).expect("it can be read");
         let text = fs::read_to_string(&file).expect("it can be read");
         let title = text.lines().next().expect("it has a title");
         let Some(source) = source(title).filter(|source| is_report(source)) else {
-            let named = readme.contains(&format!("]({link})"));
-            assert!(named, "{link} is not in README.md");
+            let named = races.contains(&format!("](../{link})"));
+            assert!(named, "{link} is not in docs/races.md");
             continue;
         };
         let wrong = scenario.setup().endings.iter().filter_map(|(protocol, ending)| match ending {
@@ -156,11 +167,11 @@ fn each_scenario_has_its_row_with_its_reports_and_its_wrong_protocol() {
             Ending::Holds => None,
         });
         let wrong = wrong.collect::<Vec<_>>().join(", ");
-        let row = readme.lines().find(|line| {
-            line.starts_with(&format!("| {source} |")) && line.contains(&format!("]({link})"))
+        let row = races.lines().find(|line| {
+            line.starts_with(&format!("| {source} |")) && line.contains(&format!("](../{link})"))
         });
         let row =
-            row.unwrap_or_else(|| panic!("README.md has no row `| {source} | ... ({link}) |`"));
+            row.unwrap_or_else(|| panic!("docs/races.md has no row `| {source} | ... ({link}) |`"));
         let last = row.trim_end_matches('|').rsplit('|').next().map(str::trim);
         assert_eq!(last, Some(wrong.as_str()), "the wrong protocol of {link}");
     }
@@ -168,23 +179,19 @@ fn each_scenario_has_its_row_with_its_reports_and_its_wrong_protocol() {
 
 #[test]
 fn no_row_is_about_a_scenario_that_is_not_there() {
-    let files: BTreeSet<String> = scenario_files().iter().map(|file| link(file)).collect();
-    let readme = readme();
-    let links = readme.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-    let mut known = 0;
-    for link in links.filter(|link| link.ends_with(".scenario")) {
-        assert!(files.contains(link), "{link} is not there");
-        known += 1;
-    }
-    assert!(known >= files.len());
+    let files = scenario_files();
+    let races = races();
+    let linked: BTreeSet<&str> = links(&races).filter(|link| link.ends_with(".scenario")).collect();
+    let names: Vec<String> = files.iter().map(|file| format!("../{}", link(file))).collect();
+    assert_eq!(linked, names.iter().map(String::as_str).collect());
 }
 
 #[test]
 fn each_link_leads_to_a_file() {
-    let readme = readme();
-    let links = readme.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
-    for link in links.filter(|link| !link.is_empty()) {
-        assert!(root().join(link).exists(), "{link} is not there");
+    for (text, folder) in [(readme(), root()), (races(), root().join("docs"))] {
+        for link in links(&text) {
+            assert!(folder.join(link).exists(), "{link} is not there");
+        }
     }
 }
 

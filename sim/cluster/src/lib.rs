@@ -48,6 +48,8 @@ mod store;
 #[cfg(madsim)]
 mod sweep;
 #[cfg(madsim)]
+mod wire;
+#[cfg(madsim)]
 mod work;
 
 #[cfg(madsim)]

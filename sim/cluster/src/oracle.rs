@@ -17,6 +17,7 @@ use madsim::net::rpc::{Deserialize, Request, Serialize};
 use madsim::time::{sleep, timeout};
 
 use crate::bell::{Bell, lock};
+use crate::wire;
 
 const PATIENCE: Duration = Duration::from_secs(4);
 
@@ -126,7 +127,7 @@ fn unavailable(error: &std::io::Error) -> MembershipError {
 impl NetMembership {
     async fn say(&self, host: &HostId, seen: Seen) -> Result<(), MembershipError> {
         let request = Say { host: host.clone(), seen };
-        let asked = self.endpoint.call_timeout(self.address, request, self.patience);
+        let asked = wire::ask(Arc::clone(&self.endpoint), self.address, request, self.patience);
         asked.await.map_err(|error| unavailable(&error))
     }
 }
@@ -138,7 +139,7 @@ impl Membership for NetMembership {
         above: Incarnation,
     ) -> Result<Incarnation, MembershipError> {
         let request = Next { name: name.clone(), above };
-        let asked = self.endpoint.call_timeout(self.address, request, self.patience);
+        let asked = wire::ask(Arc::clone(&self.endpoint), self.address, request, self.patience);
         asked.await.map_err(|error| unavailable(&error))
     }
 
@@ -194,7 +195,7 @@ impl Stream for Watch {
                 let (endpoint, address) = (this.endpoint.clone(), this.address);
                 let (patience, from) = (PATIENCE + this.patience, this.next);
                 Box::pin(
-                    async move { endpoint.call_timeout(address, Since { from }, patience).await },
+                    async move { wire::ask(endpoint, address, Since { from }, patience).await },
                 )
             });
             match asked.as_mut().poll(context) {

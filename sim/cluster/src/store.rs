@@ -18,6 +18,7 @@ use madsim::time::{sleep, timeout};
 use crate::bell::{Bell, lock};
 use crate::faults::Faults;
 use crate::judge::{Judge, RECORD, Speaker};
+use crate::wire;
 
 /// So many requests of a kind are taken at once: one task takes one message in a millisecond.
 const TAKERS: u64 = 4;
@@ -232,14 +233,14 @@ fn unavailable(error: &std::io::Error) -> StoreError {
 
 impl RecordStore for NetStore {
     async fn load(&self) -> Result<RecordParts, StoreError> {
-        let asked = self.endpoint.call_timeout(self.address, Load, self.patience);
+        let asked = wire::ask(Arc::clone(&self.endpoint), self.address, Load, self.patience);
         asked.await.map_err(|error| unavailable(&error))
     }
 
     async fn commit(&self, change: &Change) -> CommitAnswer {
         let from = lock(&self.speaker).expect("who commits has booted").0;
         let request = Commit { from, change: Arc::new(change.clone()) };
-        match self.endpoint.call_timeout(self.address, request, self.patience).await {
+        match wire::ask(Arc::clone(&self.endpoint), self.address, request, self.patience).await {
             Ok(answer) => answer,
             Err(error) => CommitAnswer::Unknown { why: error.to_string().as_str().into() },
         }
@@ -268,7 +269,7 @@ async fn ask(
     (after, waits): (Revision, bool),
     patience: Duration,
 ) -> Result<Option<VecDeque<Arc<Change>>>, StoreError> {
-    let asked = endpoint.call_timeout(address, Above { after, waits }, PATIENCE + patience);
+    let asked = wire::ask(endpoint, address, Above { after, waits }, PATIENCE + patience);
     match asked.await.map_err(|error| unavailable(&error))? {
         Answer::Changes(changes) => Ok(Some(changes.into())),
         Answer::Compacted => Err(StoreError::Compacted),
