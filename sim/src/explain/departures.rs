@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use handover_core::Name;
 
 use super::Departure;
-use super::deed::{Key, Kind, place_of, who_of};
+use super::deed::{Key, Kind, place_of};
 use super::words::clause;
 use crate::world::{Event, Setup, World};
 
@@ -171,7 +171,7 @@ fn words(found: &Found, schedule: &[Event], worlds: &[World]) -> String {
 /// the two have crossed.
 fn its_word(found: &Found, passed: &Event, schedule: &[Event], worlds: &[World]) -> Option<String> {
     let key = Key::of(&found.world, passed)?;
-    let who = who_of(&found.event)?;
+    let who = found.event.who()?;
     for (event, world) in schedule.iter().zip(worlds).skip(found.step + 1) {
         if Key::of(world, event).as_ref() == Some(&key) {
             return None;

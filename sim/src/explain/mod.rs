@@ -26,6 +26,7 @@ mod fewest;
 mod no_return;
 mod replay;
 mod report;
+mod round;
 mod shrink;
 mod story;
 mod words;
@@ -34,7 +35,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use deed::{place_of, who_of};
+pub(crate) use deed::place_of;
 pub use departures::departures;
 use fewest::Searched;
 pub use no_return::no_return;
