@@ -283,7 +283,10 @@ fn a_check_of_the_workspace_is_as_expected_and_the_same_bytes_twice() {
     let table = |junit: &str| program(&workspace(), &["check", "--walks", "20", "--junit", junit]);
     let ran = table(&first);
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
-    assert_has(&ran.stdout, &["\nwalks   20 through ", " 20 hold, 0 do not", "\ndigest  "]);
+    assert_has(
+        &ran.stdout,
+        &["\nwalks     20 through ", "all properties hold\n", " 20 hold, 0 do not", "\ndigest    "],
+    );
     assert_eq!(ran.stdout, table(&second).stdout);
     let report = |path| fs::read_to_string(path).expect("it was written");
     assert_eq!(report(&first), report(&second));
@@ -493,7 +496,7 @@ fn without_a_terminal_the_walks_tell_by_count_how_far_they_have_come() {
     assert_eq!((ran.code, ran.stderr.as_str()), (0, "walks  100 of 200\nwalks  200 of 200\n"));
     let ran = program(folder.path(), &["check", "x.scenario"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-    assert_has(&ran.stdout, &["\nwalks   none\n"]);
+    assert_has(&ran.stdout, &["\nwalks     none\n"]);
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use handover_sim::picture::Picture;
+use handover_sim::scenario::Ended;
 use handover_sim::scenario::vocabulary as words;
-use handover_sim::scenario::{CURRENT, Ended};
 use handover_sim::suite::{Judged, Judgement, Problem};
 use serde::Serialize;
 
@@ -13,18 +13,21 @@ use super::check::Checked;
 use super::counts::{Counts, digest, themes};
 use super::exit_code;
 use super::explore::Explored;
+use super::swarm::{FailureJson, Results};
 use super::variants::{Figures, Row, Shortest};
-use super::walks::FailedWalk;
 
 #[derive(Serialize)]
-struct CheckJson {
+struct CheckJson<'a> {
     /// The exit code that the files and the walks call for.
     exit: u8,
     totals: CountsJson,
     themes: Vec<ThemeJson>,
     runs: Vec<RunJson>,
     unreadable: Vec<ProblemJson>,
-    walks: WalksJson,
+    /// None where only files are checked.
+    explored: Option<ExploreJson>,
+    /// None where none are asked for.
+    walks: Option<WalksJson<'a>>,
     digest: String,
 }
 
@@ -72,25 +75,15 @@ struct ProblemJson {
 }
 
 #[derive(Serialize)]
-struct WalksJson {
-    protocol: &'static str,
-    walks: usize,
-    holds: usize,
-    broken: usize,
-    steps: usize,
-    failures: Vec<WalkJson>,
-}
-
-#[derive(Serialize)]
-struct WalkJson {
-    protocol: &'static str,
-    property: String,
-    verdict: &'static str,
-    why: String,
-    seed: u64,
-    steps: usize,
-    digest: String,
-    scenario: Option<String>,
+struct WalksJson<'a> {
+    protocol: &'a str,
+    strategy: &'a str,
+    walks: u64,
+    holds: u64,
+    broken: u64,
+    steps: u64,
+    digest: &'a str,
+    failures: &'a [FailureJson],
 }
 
 #[derive(Serialize)]
@@ -201,21 +194,14 @@ pub(super) fn check(checked: &Checked) -> String {
     });
     let unreadable = suite.files.iter().filter(|file| file.runs.is_err());
     let unreadable = unreadable.flat_map(|file| file.problems());
-    let walks = &checked.walks;
     let check = CheckJson {
         exit: exit_code(checked.judgement()),
         totals: Counts::of(&suite.files).into(),
         themes: themes.collect(),
         runs: runs.collect(),
         unreadable: unreadable.map(ProblemJson::from).collect(),
-        walks: WalksJson {
-            protocol: CURRENT,
-            walks: walks.digests.len(),
-            holds: walks.digests.len() - walks.failed.len(),
-            broken: walks.failed.len(),
-            steps: walks.steps,
-            failures: walks.failed.iter().map(WalkJson::from).collect(),
-        },
+        explored: checked.explored.as_ref().map(|explored| explore_json(None, explored)),
+        walks: checked.walks.as_ref().map(|walks| WalksJson::new(&walks.results)),
         digest: digest(checked),
     };
     let text = serde_json::to_string_pretty(&check).expect("text, numbers and lists are JSON");
@@ -373,18 +359,17 @@ impl From<Problem> for ProblemJson {
     }
 }
 
-impl From<&FailedWalk> for WalkJson {
-    fn from(failed: &FailedWalk) -> Self {
-        let is_unknown = failed.judgement() == Judgement::Unknown;
+impl<'a> WalksJson<'a> {
+    fn new(results: &'a Results) -> Self {
         Self {
-            protocol: CURRENT,
-            property: failed.violation.property.to_string(),
-            verdict: if is_unknown { "unknown" } else { "broken" },
-            why: failed.violation.why.clone(),
-            seed: failed.seed,
-            steps: failed.steps,
-            digest: failed.digest.to_string(),
-            scenario: failed.path.as_ref().map(|path| path.display().to_string()),
+            protocol: &results.protocol,
+            strategy: &results.strategy,
+            walks: results.schedules,
+            holds: results.schedules - results.broken,
+            broken: results.broken,
+            steps: results.transitions,
+            digest: &results.digest,
+            failures: &results.failures,
         }
     }
 }

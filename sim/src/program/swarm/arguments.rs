@@ -54,7 +54,7 @@ pub(in super::super) struct Swarm {
     #[arg(long)]
     pub(super) json: bool,
     /// Groups of failures that are told at length; the scenario of each is written all the same
-    #[arg(long, value_name = "N", default_value_t = 8)]
+    #[arg(long, value_name = "N", default_value_t = super::EXPLAINED)]
     pub(super) explain: usize,
     /// The folder that takes the scenarios of failures [default: .]
     #[arg(long, value_name = "DIR")]

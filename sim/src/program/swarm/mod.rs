@@ -7,6 +7,7 @@ mod merge;
 mod results;
 mod table;
 
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -18,7 +19,8 @@ use super::files::refuse_folder;
 use super::{complain, interrupt, print, progress};
 
 pub(super) use arguments::Swarm;
-use results::Results;
+pub(super) use results::{FailureJson, Results};
+pub(super) use table::failure;
 
 /// An error is what was refused before the work started.
 pub(super) fn swarm(asked: &Swarm) -> Result<Judgement, Judgement> {
@@ -37,12 +39,31 @@ pub(super) fn swarm(asked: &Swarm) -> Result<Judgement, Judgement> {
         shard: asked.shard,
     };
     let ran = run(&swarm, asked);
-    let interrupted = interrupt::is_interrupted() && !ran.is_complete;
-    let mut results = Results::of_run(&swarm, &ran, interrupted);
-    let explained = explained::explain(&swarm, &ran, asked.out(), asked.jobs());
-    results.set(ran.tally, &explained.shapes, &explained.told);
+    let (results, saved) = explained(&swarm, ran, asked.out(), asked.jobs());
     let text = told(&results, asked);
-    Ok(results.judgement().max(explained.judgement).max(print(&text)))
+    Ok(results.judgement().max(saved).max(print(&text)))
+}
+
+/// What a run has come to, with what was said of its failures; and whether all of it was written.
+pub(super) fn explained(
+    swarm: &swarm::Swarm,
+    ran: Ran,
+    out: &Path,
+    jobs: usize,
+) -> (Results, Judgement) {
+    let interrupted = interrupt::is_interrupted() && !ran.is_complete;
+    let mut results = Results::of_run(swarm, &ran, interrupted);
+    let explained = explained::explain(swarm, &ran, out, jobs);
+    results.set(ran.tally, &explained.shapes, &explained.told);
+    (results, explained.judgement)
+}
+
+/// Groups of failures that are told at length where nobody says how many.
+const EXPLAINED: usize = 8;
+
+/// The failures, told as `swarm` tells them.
+pub(super) fn failures(results: &Results) -> String {
+    table::failures(results, EXPLAINED)
 }
 
 fn told(results: &Results, asked: &Swarm) -> String {

@@ -18,23 +18,23 @@ use super::super::exit_code;
 /// The keys come in this order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Results {
+pub(in super::super) struct Results {
     /// The exit code that the schedules call for.
     pub(super) exit: u8,
     /// Of the program.
     pub(super) version: String,
-    pub(super) protocol: String,
-    pub(super) strategy: String,
-    pub(super) settings: SettingsJson,
+    pub(in super::super) protocol: String,
+    pub(in super::super) strategy: String,
+    pub(in super::super) settings: SettingsJson,
     pub(super) seeds: SeedsJson,
     /// How many of the seeds of each share, in their order, were run.
     pub(super) ran: Vec<RanJson>,
     pub(super) interrupted: bool,
     /// `holds` in all that was run, `broken`, or `unknown`.
     pub(super) verdict: String,
-    pub(super) schedules: u64,
-    pub(super) broken: u64,
-    pub(super) transitions: u64,
+    pub(in super::super) schedules: u64,
+    pub(in super::super) broken: u64,
+    pub(in super::super) transitions: u64,
     pub(super) depth: u64,
     pub(super) states: StatesJson,
     pub(super) departures: DeparturesJson,
@@ -43,9 +43,9 @@ pub(super) struct Results {
     /// Of the schedules with few departures from calm, where a strategy runs them.
     pub(super) bounded: Option<BoundedJson>,
     pub(super) pct: Option<PctJson>,
-    pub(super) digest: String,
+    pub(in super::super) digest: String,
     /// By their causes, those with the most schedules first.
-    pub(super) failures: Vec<FailureJson>,
+    pub(in super::super) failures: Vec<FailureJson>,
     /// How many schedules failed in which way.
     ends: Vec<EndJson>,
     /// The failures that were kept, to be reduced.
@@ -54,9 +54,9 @@ pub(super) struct Results {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct SettingsJson {
-    pub(super) hosts: u16,
-    pub(super) versions: u8,
+pub(in super::super) struct SettingsJson {
+    pub(in super::super) hosts: u16,
+    pub(in super::super) versions: u8,
     pub(super) chunks: u8,
     pub(super) slots: u32,
     pub(super) arbiters: u8,
@@ -80,7 +80,7 @@ pub(super) struct SeedsJson {
 pub(super) struct RanJson {
     /// As `1/4`.
     pub(super) shard: String,
-    pub(super) schedules: u64,
+    pub(in super::super) schedules: u64,
     /// All of its seeds were run.
     pub(super) complete: bool,
 }
@@ -127,21 +127,21 @@ pub(super) struct PctJson {
 /// Failures of one cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct FailureJson {
+pub(in super::super) struct FailureJson {
     pub(super) property: String,
     pub(super) verdict: String,
     /// The departures to which they were reduced, without numbers and names.
     pub(super) shape: Option<String>,
     /// Where they were not reduced, the kind of the event that decides them.
     pub(super) decisive: Option<String>,
-    pub(super) schedules: u64,
+    pub(in super::super) schedules: u64,
     /// How many of them were reduced; the others are here by their end alone.
     pub(super) reduced: u64,
     /// The lowest seed that fails like this, and its schedule.
-    pub(super) seed: u64,
+    pub(in super::super) seed: u64,
     pub(super) why: String,
     pub(super) steps: u64,
-    pub(super) digest: String,
+    pub(in super::super) digest: String,
     /// The smallest explanation; none where it could not be reduced.
     pub(super) explanation: Option<Report>,
     /// The file; none where it could not be written, or does not break the same.
@@ -317,7 +317,7 @@ impl Results {
     }
 
     /// A wrong protocol that breaks what it names is as expected; one that breaks nothing yet may.
-    pub(super) fn judgement(&self) -> Judgement {
+    pub(in super::super) fn judgement(&self) -> Judgement {
         let named = variants::by_name(&self.protocol).and_then(|protocol| protocol.breaks());
         let breaks = |property: Property| {
             self.failures.iter().any(|failure| failure.property == property.word())
@@ -363,6 +363,11 @@ impl FailureJson {
             scenario: told.scenario,
             replay: told.replay,
         }
+    }
+
+    /// That a world goes on is seen only up to a bound.
+    pub(in super::super) fn judgement(&self) -> Judgement {
+        if self.verdict == UNKNOWN { Judgement::Unknown } else { Judgement::NotAsExpected }
     }
 
     pub(super) fn told(self) -> Told {

@@ -125,7 +125,7 @@ pub(super) fn failures(results: &Results, explained_max: usize) -> String {
     let (reduced, broken) = (results.reduced(), results.broken);
     let _ = writeln!(text, "reduced      {reduced} of {broken} failures{}", how_many(results));
     for failure in results.failures.iter().take(explained_max) {
-        text.push_str(&failure_text(results, failure));
+        text.push_str(&self::failure(results, failure));
     }
     let left_out = results.failures.len().saturating_sub(explained_max);
     if left_out > 0 {
@@ -147,7 +147,8 @@ fn how_many(results: &Results) -> String {
     )
 }
 
-fn failure_text(results: &Results, failure: &FailureJson) -> String {
+/// One group.
+pub(in super::super) fn failure(results: &Results, failure: &FailureJson) -> String {
     let FailureJson { property, schedules, reduced, seed, .. } = failure;
     let by = match (&failure.shape, &failure.decisive) {
         (Some(shape), _) if reduced == schedules => format!("by `{shape}`"),
