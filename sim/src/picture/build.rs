@@ -1,8 +1,9 @@
 //! From the steps of a run to what a picture shows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use handover_core::{Name, Record, Work};
+use handover_core::executor::Stage;
+use handover_core::{Name, Record, Waiter, Work};
 
 use super::flight::Flight;
 use super::label::label;
@@ -74,6 +75,8 @@ struct Builder {
     flight: Flight,
     /// The bars that have begun and not ended, by what they are of.
     open: BTreeMap<(BarKind, usize, String), usize>,
+    /// The works that have a slot.
+    slots: BTreeMap<Who, BTreeSet<Work>>,
     /// The events up to the end of the file, each with its row.
     schedule: Vec<(Event, usize)>,
     has_ended: bool,
@@ -130,6 +133,7 @@ impl Builder {
             lanes: Lanes { arbiters, places },
             flight,
             open: BTreeMap::new(),
+            slots: BTreeMap::new(),
             schedule: Vec::new(),
             has_ended: false,
             uncommanded: 0,
@@ -191,6 +195,7 @@ impl Builder {
         self.flight.follow(step, row, !is_told, &self.lanes, &mut self.diagram.messages);
         self.holds(step, row);
         self.builds(step, row);
+        self.slots(step, row);
         self.stretches(step, row);
         if !self.has_ended {
             self.schedule.push((step.event.clone(), row));
@@ -258,6 +263,39 @@ impl Builder {
                     self.end(kind, lane, &what, row);
                 }
             }
+        }
+    }
+
+    /// Who has a slot, from the step that hands it over to the one that gives it back.
+    fn slots(&mut self, step: &Transition<'_>, row: usize) {
+        for (who, _, process) in step.touched() {
+            let lane = self.lanes.host(step.after, who);
+            let executor = process.host.executor();
+            let waiting = executor.queue().into_iter().filter_map(|queued| match queued.waiter {
+                Waiter::Build(build) => Some(Work::Local(build)),
+                Waiter::Candidate => None,
+            });
+            // What gives its slot back has left the current set: it is known from before.
+            let known = self.slots.remove(&who).unwrap_or_default();
+            let works = executor.current().map(|(work, _)| work.clone()).chain(waiting);
+            let has = |work: &Work| executor.stage(work).is_some_and(Stage::needs_slot);
+            let mut holders: BTreeSet<Work> = works.chain(known).filter(has).collect();
+            if !process.lives() {
+                holders.clear();
+            }
+            let reserved = executor.has_reservation() && process.lives();
+            let words = holders.iter().map(Work::to_string);
+            let words: Vec<String> = words.chain(reserved.then(|| "reserved".to_owned())).collect();
+            let open =
+                self.open.keys().filter(|(kind, at, _)| (*kind, *at) == (BarKind::Slot, lane));
+            let open: Vec<String> = open.map(|(.., what)| what.clone()).collect();
+            for what in open.iter().filter(|what| !words.contains(*what)) {
+                self.end(BarKind::Slot, lane, what, row);
+            }
+            for what in words.into_iter().filter(|what| !open.contains(what)) {
+                self.begin(BarKind::Slot, lane, what, row);
+            }
+            self.slots.insert(who, holders);
         }
     }
 
@@ -351,6 +389,11 @@ impl Builder {
 fn is_of_record(kind: BarKind) -> bool {
     match kind {
         BarKind::Offer | BarKind::Hold => true,
-        BarKind::Build | BarKind::Drain | BarKind::Slow | BarKind::Stalled | BarKind::Dead => false,
+        BarKind::Build
+        | BarKind::Slot
+        | BarKind::Drain
+        | BarKind::Slow
+        | BarKind::Stalled
+        | BarKind::Dead => false,
     }
 }

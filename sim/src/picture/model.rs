@@ -131,7 +131,8 @@ pub(super) enum MessageEnd {
 pub(super) struct Bar {
     pub(super) kind: BarKind,
     pub(super) lane: usize,
-    /// Whose it is: the host and the grant of a hold, the build that runs. May be empty.
+    /// Whose it is: the host and the grant of a hold, the build that runs or has the slot. May be
+    /// empty.
     pub(super) what: String,
     /// From the middle of this row to that of another one; none: to the end.
     pub(super) from: usize,
@@ -147,6 +148,8 @@ pub(super) enum BarKind {
     Hold,
     /// A build runs.
     Build,
+    /// A build, or the candidate before it, has a slot.
+    Slot,
     /// A host drains.
     Drain,
     /// A host is slow, or reads old views.
