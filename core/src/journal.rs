@@ -12,8 +12,8 @@ use alloc::vec::Vec;
 
 use crate::{
     Acknowledgement, BuildId, Change, Chunk, DrainRequest, Effect, End, GrantId, Host, HostId,
-    Incarnation, Input, Ledger, Priority, Reason, RecordParts, Refusal, Revision, Seq, Settings,
-    SignOff, Unreadable, Version, View, Work,
+    Incarnation, Input, Ledger, Priority, Reason, RecordId, RecordParts, Refusal, Revision, Seq,
+    Settings, SignOff, Unreadable, Version, View, Work,
 };
 
 /// One line of a journal.
@@ -22,6 +22,10 @@ use crate::{
 pub struct JournalLine {
     /// The format of the line; see [`JournalLine::FORMAT`].
     pub format: u32,
+    /// The process: the identity that it booted under, over all its lives.
+    pub boot: HostId,
+    /// The record that it follows; none before it has read one.
+    pub record: Option<RecordId>,
     /// Counts the lines of one process from 0, over all its files: a gap is a lost line.
     pub number: u64,
     /// Who writes; the identity that it has after what the line tells.
@@ -35,8 +39,27 @@ pub struct JournalLine {
 }
 
 impl JournalLine {
-    /// The format that this version reads and writes. A higher one is refused, not guessed.
-    pub const FORMAT: u32 = 1;
+    /// The format that this version reads and writes. Another one is refused, not guessed: lines of
+    /// the format 1 did not say of which process and record they are.
+    pub const FORMAT: u32 = 2;
+
+    /// The record that the entry itself tells of, where it does; that of the line, where no line
+    /// was forged.
+    #[must_use]
+    pub fn record_of_entry(&self) -> Option<RecordId> {
+        match &self.entry {
+            JournalEntry::Input(HostInput::View(view)) => Some(view.record),
+            JournalEntry::Loaded(parts) => Some(parts.id),
+            JournalEntry::Proposed { change, .. } => Some(change.record),
+            JournalEntry::Boot { .. }
+            | JournalEntry::Input(_)
+            | JournalEntry::Acknowledged { .. }
+            | JournalEntry::Answered { .. }
+            | JournalEntry::Refused { .. }
+            | JournalEntry::Lost { .. }
+            | JournalEntry::Ended => None,
+        }
+    }
 }
 
 /// What a line tells.

@@ -439,6 +439,36 @@ fn a_book_of_a_later_format_is_refused() {
 }
 
 #[test]
+fn a_book_that_no_executor_has_written_is_refused() {
+    let recovered = |spoil: fn(&mut Ledger)| {
+        let mut executor = executor(1);
+        submit(&mut executor, "x");
+        drive(&mut executor);
+        executor.submit("y".into(), Some("x".into()), None).expect("x is in flight");
+        drive(&mut executor);
+        let mut book = executor.ledger().clone();
+        spoil(&mut book);
+        Executor::recover(Settings::new(1, false), Version::from("v1"), book).err()
+    };
+    assert_eq!(recovered(|_| ()), None);
+    let ends = Some(LedgerError::Exhausted);
+    assert_eq!(recovered(|book| book.next_place = u64::MAX), ends);
+    assert_eq!(recovered(|book| book.next_drain = u64::MAX), ends);
+    let highest = |book: &mut Ledger| {
+        book.entries.get_mut(&local("y")).expect("it was submitted").place = u64::MAX;
+    };
+    assert_eq!(recovered(highest), ends);
+    let itself = |book: &mut Ledger| {
+        book.entries.get_mut(&local("x")).expect("it was submitted").parent = Some("x".into());
+    };
+    assert_eq!(recovered(itself), Some(LedgerError::BeforeParent { build: "x".into() }));
+    let circle = |book: &mut Ledger| {
+        book.entries.get_mut(&local("x")).expect("it was submitted").parent = Some("y".into());
+    };
+    assert_eq!(recovered(circle), Some(LedgerError::BeforeParent { build: "x".into() }));
+}
+
+#[test]
 #[should_panic(expected = "slots are neither lost nor made")]
 fn check_sees_a_lost_slot() {
     let mut parts = executor(2).into_parts();

@@ -303,6 +303,31 @@ mod changes {
     }
 
     #[test]
+    fn no_change_brings_a_number_to_its_end() {
+        let mut record = Record::new(RecordId(1));
+        let change = record.fold(&ask("a"), &BTreeSet::new()).expect("it asks for the first time");
+        let ends = u64::MAX / 2 + 1;
+        let spoils: [fn(&mut handover_core::Change, u64); 3] = [
+            |it, number| it.revision = Revision(number),
+            |it, number| it.next_grant = GrantId(number),
+            |it, number| it.next_ticket = Ticket(number),
+        ];
+        for spoil in spoils {
+            let mut last = change.clone();
+            spoil(&mut last, ends);
+            let refused = record.apply(&last);
+            assert!(matches!(refused, Err(ApplyError::Contradiction { .. })), "{refused:?}");
+        }
+        let mut last = change.clone();
+        last.revision = Revision(ends - 1);
+        assert_eq!(record.apply(&last), Ok(()));
+        // A batch on it is still far from the end, and is refused by whoever would take it.
+        let inputs = ["b", "c", "d"].map(ask);
+        let batch = record.fold_all(&inputs, &BTreeSet::new()).change.expect("they are new");
+        assert!(record.apply(&batch).is_err());
+    }
+
+    #[test]
     fn a_batch_takes_only_what_was_folded_on_its_outcome() {
         let record = Record::new(RecordId(1));
         let first = record.fold(&ask("a"), &BTreeSet::new()).expect("believed");
@@ -323,6 +348,10 @@ mod changes {
     fn rows_that_contradict_each_other_are_no_record() {
         let found = handover_core::FORMAT + 1;
         assert_eq!(corrupt(|it| it.format = found), RecordError::NewerFormat { found });
+        let ends = u64::MAX / 2 + 1;
+        assert_eq!(corrupt(|it| it.revision = Revision(ends)), RecordError::Exhausted);
+        assert_eq!(corrupt(|it| it.next_grant = GrantId(ends)), RecordError::Exhausted);
+        assert_eq!(corrupt(|it| it.next_ticket = Ticket(ends)), RecordError::Exhausted);
         assert_eq!(corrupt(|it| it.next_grant = GrantId(1)), RecordError::GrantReused(GrantId(1)));
         assert_eq!(corrupt(|it| it.next_ticket = Ticket(2)), RecordError::TicketReused(Ticket(2)));
         assert_eq!(

@@ -11,8 +11,8 @@ use handover_core::executor::{CancelRefusal, DrainRefusal, NotDraining, SubmitRe
 use handover_core::journal::{HostInput, JournalEntry};
 use handover_core::{
     Acknowledgement, BuildId, Chunk, Drain, DrainRequest, Effect, End, Gate, GrantId, Host, HostId,
-    Incarnation, Input, Phase, Reason, Refusal, Remark, Revision, Seq, SignOff, Unreadable, View,
-    Work,
+    Incarnation, Input, Phase, Reason, RecordId, Refusal, Remark, Revision, Seq, SignOff,
+    Unreadable, View, Work,
 };
 
 use crate::BuildError;
@@ -38,11 +38,14 @@ pub(crate) struct Machine {
     pub(crate) deadline: DeadlineWish,
     /// The driver has ended: nothing that is asked will be done.
     ended: bool,
+    /// The record that the driver follows.
+    record: Option<RecordId>,
     journal: Option<Vec<Noted>>,
 }
 
 /// An entry for the journal, and what its line says of the host.
 pub(crate) struct Noted {
+    pub(crate) record: Option<RecordId>,
     pub(crate) host: HostId,
     pub(crate) seq: Seq,
     pub(crate) revision: Revision,
@@ -112,6 +115,7 @@ impl Machine {
             shutdown: Shutdown::No,
             deadline: DeadlineWish::Unchanged,
             ended: false,
+            record: None,
             journal: journals.then(Vec::new),
         };
         machine.take_up_orders();
@@ -164,12 +168,17 @@ impl Machine {
         self.host.candidate().view().map_or(Revision(0), |view| view.revision)
     }
 
+    /// From here on the driver follows this record.
+    pub(crate) fn follow(&mut self, record: RecordId) {
+        self.record = Some(record);
+    }
+
     /// Keeps an entry for the journal.
     pub(crate) fn note(&mut self, entry: JournalEntry) {
         let (host, revision) = (self.host.id().clone(), self.revision());
         let seq = self.host.candidate().seq();
         if let Some(journal) = &mut self.journal {
-            journal.push(Noted { host, seq, revision, entry });
+            journal.push(Noted { record: self.record, host, seq, revision, entry });
         }
     }
 

@@ -128,6 +128,9 @@ impl Ledger {
     /// The format that this version reads and writes. A higher one is refused, not guessed.
     pub const FORMAT: u32 = 1;
 
+    /// The highest number that a book may have come to; higher ones no executor has given out.
+    pub(super) const NUMBER_MAX: u64 = u64::MAX / 2;
+
     /// Does what a store does with [`ExecutorEffect::StoreEntry`] and
     /// [`ExecutorEffect::StoreDrain`]; other effects change nothing. One effect is one atomic
     /// write, and writing it again changes nothing.
@@ -194,6 +197,13 @@ pub enum LedgerError {
         /// The place.
         place: u64,
     },
+    /// A build stands before the one that waits for it, which was submitted first.
+    BeforeParent {
+        /// The child.
+        build: BuildId,
+    },
+    /// A place or the number of a drain is so near its end that the next ones would be reused.
+    Exhausted,
 }
 
 impl fmt::Display for LedgerError {
@@ -207,6 +217,10 @@ impl fmt::Display for LedgerError {
             Self::PlaceTwice { place } => {
                 write!(f, "two builds of the ledger have the place {place}")
             }
+            Self::BeforeParent { build } => {
+                write!(f, "the build {build} of the ledger stands before its parent")
+            }
+            Self::Exhausted => write!(f, "a number of the ledger has come to its end"),
         }
     }
 }

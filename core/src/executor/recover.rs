@@ -25,7 +25,8 @@ impl Executor {
     ///   is then nothing. A stop stays.
     ///
     /// # Errors
-    /// The book has a later format, or two builds in one place.
+    /// The book has a later format, two builds in one place, a build before its parent, or numbers
+    /// that no executor has given out.
     pub fn recover(
         settings: Settings,
         version: Version,
@@ -48,16 +49,27 @@ impl Executor {
 impl ExecutorParts {
     fn recover_numbers(&mut self) -> Result<(), LedgerError> {
         let mut places = BTreeSet::new();
-        let mut next_place = self.ledger.next_place;
-        for entry in self.ledger.entries.values() {
-            next_place = next_place.max(entry.place + 1);
+        for (work, entry) in &self.ledger.entries {
             if !places.insert(entry.place) {
                 return Err(LedgerError::PlaceTwice { place: entry.place });
             }
+            // A parent was submitted first: so nothing waits for itself in a circle.
+            let parent = entry.parent.clone().map(Work::Local);
+            let parent = parent.and_then(|parent| self.ledger.entries.get(&parent));
+            if let Work::Local(build) = work
+                && parent.is_some_and(|parent| parent.place >= entry.place)
+            {
+                return Err(LedgerError::BeforeParent { build: build.clone() });
+            }
         }
-        self.ledger.next_place = next_place;
-        let next_drain = self.ledger.drain.as_ref().map_or(0, |drain| drain.number() + 1);
-        self.ledger.next_drain = self.ledger.next_drain.max(next_drain);
+        let last_place = places.last().copied().unwrap_or(0);
+        let last_drain = self.ledger.drain.as_ref().map_or(0, Drain::number);
+        let numbers = [self.ledger.next_place, self.ledger.next_drain, last_place, last_drain];
+        if numbers.iter().any(|number| *number > Ledger::NUMBER_MAX) {
+            return Err(LedgerError::Exhausted);
+        }
+        self.ledger.next_place = self.ledger.next_place.max(last_place + 1);
+        self.ledger.next_drain = self.ledger.next_drain.max(last_drain + 1);
         Ok(())
     }
 

@@ -116,7 +116,7 @@ impl Task {
     /// The step that counts it (Ex1): from here on its row says `Admitted`.
     pub(super) fn admit(&mut self, version: &Version) {
         self.entry.state = BuildState::Admitted;
-        self.entry.attempts += 1;
+        self.entry.attempts = self.entry.attempts.saturating_add(1);
         self.entry.admitted_by = Some(version.clone());
         self.enter(Stage::Admitting);
     }

@@ -5,7 +5,7 @@ use alloc::sync::Arc;
 use core::fmt;
 
 use super::election::Place;
-use super::{FORMAT, Hold, Line, Record, Remark, Verdict};
+use super::{FORMAT, Hold, Line, NUMBER_MAX, Record, Remark, Verdict};
 use crate::{GrantId, HostId, Incarnation, Name, RecordId, Revision, Ticket, Version};
 
 /// The rows that an input changes, and the revision that it expects: what stores write by
@@ -198,6 +198,10 @@ impl Record {
         let shrinks = change.next_grant < self.next_grant || change.next_ticket < self.next_ticket;
         if shrinks || change.gone.iter().any(|(name, gone)| self.gone(name) > Some(*gone)) {
             return Err("a number shrinks");
+        }
+        let numbers = [change.revision.0, change.next_grant.0, change.next_ticket.0];
+        if numbers.iter().any(|number| *number > NUMBER_MAX) {
+            return Err("a number has come to its end");
         }
         for (host, line) in &change.lines {
             let Some(line) = line else { continue };

@@ -32,6 +32,11 @@ use election::Election;
 /// refused, not guessed.
 pub const FORMAT: u32 = 1;
 
+/// The highest number that a record may have come to: far enough from the end that no fold, of
+/// however many inputs, comes there. Numbers grow by one a step, so only what is no record of ours
+/// has a higher one.
+pub(crate) const NUMBER_MAX: u64 = u64::MAX / 2;
+
 /// The coordination state of one build line: one hold at a time over all versions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Record {

@@ -4,7 +4,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use core::fmt;
 
-use super::{Election, FORMAT, Hold, Line, Record, Stage, Verdict};
+use super::{Election, FORMAT, Hold, Line, NUMBER_MAX, Record, Stage, Verdict};
 use crate::{GrantId, HostId, Incarnation, Name, RecordId, Revision, Ticket, Version};
 
 /// All rows of a record, without what can be derived from them.
@@ -40,7 +40,7 @@ pub enum RecordError {
         /// The format of the rows.
         found: u32,
     },
-    /// A number has come to its end: the next would be reused.
+    /// A number is so near its end that the next ones would be reused.
     Exhausted,
     /// The next grant is not above one that was given.
     GrantReused(GrantId),
@@ -107,7 +107,7 @@ impl RecordParts {
             return Err(RecordError::NewerFormat { found: self.format });
         }
         let numbers = [self.revision.0, self.next_grant.0, self.next_ticket.0];
-        if numbers.contains(&u64::MAX) {
+        if numbers.iter().any(|number| *number > NUMBER_MAX) {
             return Err(RecordError::Exhausted);
         }
         let grants = self.hold.iter().map(|hold| hold.grant);

@@ -225,7 +225,10 @@ impl Driver {
             Ok(record) => {
                 self.loads += 1;
                 self.wants_whole = false;
-                self.shared.quietly(|machine| machine.note(noted));
+                self.shared.quietly(|machine| {
+                    machine.follow(record.id());
+                    machine.note(noted);
+                });
                 if read.is_none() {
                     tracing::info!(record = %record.id(), revision = %found, "reads the record");
                     self.known = found;

@@ -161,7 +161,7 @@ impl Driver {
             ledger,
             builder,
             jitter: Jitter::new(options.seed ^ joined.host.incarnation.0.rotate_left(32)),
-            writer: options.journal.take().map(Writer::new),
+            writer: options.journal.take().map(|sink| Writer::new(sink, joined.host.clone())),
             record: None,
             last: None,
             loads: 0,

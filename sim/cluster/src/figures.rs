@@ -163,7 +163,7 @@ pub fn hand_over(seed: u64, polls: Option<Duration>) -> Result<HandOver, Failure
 }
 
 async fn measured(seed: u64, polls: Option<Duration>) -> Result<HandOver, Failure> {
-    let mut cluster = Cluster::new(seed, Shell::Current, Judge::new(false));
+    let mut cluster = Cluster::new(seed, Shell::Current, Judge::new(false, false));
     cluster.common.polls = polls;
     // Long enough that the second asks before the first build ends.
     lock(&cluster.common.shop).takes = (Duration::from_secs(4), Duration::from_secs(5));

@@ -77,8 +77,13 @@ struct Inner {
     steps: u64,
     /// Kept only where somebody is going to read them.
     told: Option<Told>,
+    /// The lines of each process of a name, kept where they are going to be judged.
+    journals: Option<Journals>,
     traps: Vec<Trap>,
 }
+
+/// By the names of their hosts.
+pub(crate) type Journals = BTreeMap<String, Vec<JournalLine>>;
 
 /// What is done to a host at once.
 type Deed = Box<dyn FnOnce(Who) + Send>;
@@ -105,7 +110,7 @@ pub struct Told {
 }
 
 impl Judge {
-    pub(crate) fn new(tells: bool) -> Self {
+    pub(crate) fn new(tells: bool, keeps: bool) -> Self {
         let place = |number| Place { up: false, ..Place::new(&name_of(number), "v1") };
         let setup = Setup {
             places: (0..PLACES_MAX).map(place).collect(),
@@ -123,6 +128,7 @@ impl Judge {
             commits: 0,
             steps: 0,
             told: tells.then(Told::default),
+            journals: keeps.then(Journals::new),
             traps: Vec::new(),
         };
         Self { inner: Arc::new(Mutex::new(inner)), bell: Bell::default() }
@@ -219,6 +225,10 @@ impl Judge {
         lock(&self.inner).steps
     }
 
+    pub(crate) fn take_journals(&self) -> Option<Journals> {
+        lock(&self.inner).journals.take()
+    }
+
     pub(crate) fn take_told(&self) -> Option<Told> {
         lock(&self.inner).told.take()
     }
@@ -302,9 +312,12 @@ impl Journal for Sink {
         let parsed: JournalLine = serde_json::from_str(line)?;
         {
             let mut inner = lock(&self.judge.inner);
+            let of = || parsed.host.name.to_string();
             if let Some(told) = &mut inner.told {
-                let of = format!("{}", parsed.host.name);
-                told.journals.entry(of).or_default().push(line.to_owned());
+                told.journals.entry(of()).or_default().push(line.to_owned());
+            }
+            if let Some(journals) = &mut inner.journals {
+                journals.entry(of()).or_default().push(parsed.clone());
             }
         }
         self.take(parsed);

@@ -59,7 +59,7 @@ pub use judge::{Failure, PLACES_MAX, Told};
 #[cfg(madsim)]
 pub use report::report;
 #[cfg(madsim)]
-pub use run::{Outcome, Plan, run, tell};
+pub use run::{Outcome, Plan, exported, run, tell};
 #[cfg(madsim)]
 pub use scenes::Scene;
 #[cfg(madsim)]

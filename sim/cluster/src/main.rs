@@ -22,7 +22,9 @@ mod program {
     use std::time::Duration;
 
     use clap::Parser;
-    use handover_cluster::{PLACES_MAX, Plan, Scene, Shell, boots, hand_over, report, sweep};
+    use handover_cluster::{
+        PLACES_MAX, Plan, Scene, Shell, boots, exported, hand_over, report, sweep,
+    };
 
     /// Runs scenes of a simulated cluster over seeds, and says what failed.
     #[derive(Debug, Parser)]
@@ -48,6 +50,12 @@ mod program {
         /// Prints the digest of each seed.
         #[arg(long)]
         digests: bool,
+        /// Tells the journals of each run as a scenario in that folder, and runs no check.
+        #[arg(long)]
+        export: bool,
+        /// Judges the journals of each run too.
+        #[arg(long)]
+        judge: bool,
         /// Measures what boots and hand-overs cost, and runs no scene.
         #[arg(long)]
         figures: bool,
@@ -86,10 +94,43 @@ mod program {
             if arguments.scene.is_empty() { Scene::ALL.to_vec() } else { arguments.scene.clone() };
         let mut failed = false;
         for scene in scenes {
-            let plan = Plan { scene, shell: arguments.shell, hosts: arguments.hosts };
-            failed |= play(&arguments, plan);
+            let plan = Plan {
+                scene,
+                shell: arguments.shell,
+                hosts: arguments.hosts,
+                judges: arguments.judge,
+            };
+            failed |=
+                if arguments.export { export(&arguments, plan) } else { play(&arguments, plan) };
         }
         ExitCode::from(u8::from(failed))
+    }
+
+    fn export(arguments: &Arguments, plan: Plan) -> bool {
+        let (mut told, mut why) = (0_u64, BTreeMap::<String, u64>::new());
+        for seed in arguments.seeds.clone() {
+            let written = exported(plan, seed).map_err(|error| error.to_string()).and_then(|it| {
+                let (scene, shell) = (plan.scene.name(), plan.shell.name());
+                let path = arguments.into.join(format!("{scene}-{shell}-{seed}.scenario"));
+                std::fs::create_dir_all(&arguments.into)
+                    .and_then(|()| std::fs::write(&path, it.scenario.to_string()))
+                    .map_err(|error| format!("{}: {error}", path.display()))
+            });
+            match written {
+                Ok(()) => told += 1,
+                Err(error) => {
+                    eprintln!("{} {seed}: {error}", plan.scene.name());
+                    let kind = error.split_once(": ").map_or(error.as_str(), |(_, kind)| kind);
+                    *why.entry(kind.chars().take(70).collect()).or_default() += 1;
+                }
+            }
+        }
+        let seeds = arguments.seeds.end - arguments.seeds.start;
+        println!("{}: {told} of {seeds} told as scenarios", plan.scene.name());
+        for (why, count) in &why {
+            println!("    {count} {why}");
+        }
+        !why.is_empty()
     }
 
     fn figures() -> ExitCode {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use crate::run::{Outcome, Plan, tell};
+use crate::run::{Outcome, Plan, file_of, tell};
 
 /// So many of the last lines of a trace are printed; the file has all.
 const TAIL: usize = 60;
@@ -52,7 +52,7 @@ fn write(plan: Plan, outcome: &Outcome, into: &Path) -> io::Result<PathBuf> {
     if let Some(told) = &outcome.told {
         fs::write(folder.join("trace.txt"), told.trace.join("\n") + "\n")?;
         for (name, lines) in &told.journals {
-            fs::write(folder.join(format!("{name}.jsonl")), lines.join("\n") + "\n")?;
+            fs::write(folder.join(file_of(name)), lines.join("\n") + "\n")?;
         }
     }
     Ok(folder)

@@ -1,14 +1,16 @@
 //! One seed, or many.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use handover_sim::digest::Digest;
+use handover_sim::judge::{ExportError, Exported, Report, Verdict, export_lines, judge_lines};
 use madsim::Config;
 use madsim::runtime::Runtime;
 use madsim::time::TimeHandle;
 
 use crate::cluster::Cluster;
-use crate::judge::{Failure, Judge, Told};
+use crate::judge::{Failure, Journals, Judge, Told};
 use crate::scenes::Scene;
 use crate::shells::Shell;
 
@@ -21,13 +23,21 @@ pub struct Plan {
     pub shell: Shell,
     /// How many hosts, where the scene leaves that open.
     pub hosts: usize,
+    /// The journals of the run are judged too, and have to hold.
+    pub judges: bool,
 }
 
 impl Plan {
     /// A scene with the node as it ships.
     #[must_use]
     pub fn new(scene: Scene) -> Self {
-        Self { scene, shell: Shell::Current, hosts: 8 }
+        Self { scene, shell: Shell::Current, hosts: 8, judges: false }
+    }
+
+    /// The same, and what its journals tell is judged as those of production are.
+    #[must_use]
+    pub fn judged(self) -> Self {
+        Self { judges: true, ..self }
     }
 
     /// The same with another shell.
@@ -54,6 +64,8 @@ pub struct Outcome {
     pub commits: u64,
     /// What is told of it, if that was asked for.
     pub told: Option<Told>,
+    /// What its journals tell, if that was asked for.
+    pub report: Option<Report>,
 }
 
 /// Runs one seed, on a thread of its own: what the standard library draws per thread is then drawn
@@ -78,27 +90,75 @@ fn on_a_thread(plan: Plan, seed: u64, tells: bool) -> Outcome {
             let why = format!("a panic: {}", text.unwrap_or_default());
             let failure = Some(Failure { property: None, why });
             let (digest, time) = (Digest::new(), Duration::ZERO);
-            Outcome { seed, failure, digest, time, steps: 0, commits: 0, told: None }
+            Outcome { seed, failure, digest, time, steps: 0, commits: 0, told: None, report: None }
         })
     })
 }
 
-fn simulate(plan: Plan, seed: u64, tells: bool) -> Outcome {
+/// The journals of a run, told as a scenario.
+///
+/// # Errors
+/// If they cannot be told.
+pub fn exported(plan: Plan, seed: u64) -> Result<Exported, ExportError> {
+    let told = || {
+        let judge = Judge::new(false, true);
+        // How it ended is another's to say.
+        let _ = play(plan, seed, &judge);
+        let journals = judge.take_journals().unwrap_or_default();
+        let names: Vec<_> = journals.keys().map(|name| PathBuf::from(file_of(name))).collect();
+        export_lines(names.iter().map(PathBuf::as_path).zip(journals.into_values()))
+    };
+    std::thread::scope(|scope| scope.spawn(told).join())
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+fn play(plan: Plan, seed: u64, judge: &Judge) -> (Result<(), Failure>, Duration) {
     let runtime = Runtime::with_seed_and_config(seed, Config::default());
-    let judge = Judge::new(tells);
     let played = judge.clone();
-    let (ended, time) = runtime.block_on(async move {
+    runtime.block_on(async move {
         let mut cluster = Cluster::new(seed, plan.shell, played);
         let ended = plan.scene.play(&mut cluster, plan.hosts).await;
         (ended, TimeHandle::current().elapsed())
-    });
+    })
+}
+
+fn simulate(plan: Plan, seed: u64, tells: bool) -> Outcome {
+    let judge = Judge::new(tells, plan.judges);
+    let (ended, time) = play(plan, seed, &judge);
+    let report = judge.take_journals().map(judged);
+    let failure = judge.failure().or_else(|| ended.err());
     Outcome {
         seed,
-        failure: judge.failure().or_else(|| ended.err()),
+        failure: failure.or_else(|| report.as_ref().and_then(doubt)),
         digest: judge.digest(),
         time,
         steps: judge.steps(),
         commits: judge.commits(),
         told: judge.take_told(),
+        report,
     }
+}
+
+/// The file that a failure's journal of this name is written to.
+pub(crate) fn file_of(name: &str) -> String {
+    format!("{name}.jsonl")
+}
+
+fn judged(journals: Journals) -> Report {
+    let names: Vec<_> = journals.keys().map(|name| PathBuf::from(file_of(name))).collect();
+    let lines = names.iter().map(PathBuf::as_path).zip(journals.into_values());
+    judge_lines(lines).expect("nodes have written these lines")
+}
+
+/// A run that holds has journals that hold.
+fn doubt(report: &Report) -> Option<Failure> {
+    let verdict = report.verdict();
+    if verdict == Verdict::Holds {
+        return None;
+    }
+    let records = report.records.iter();
+    let findings = records.flat_map(|judged| judged.findings.iter().map(ToString::to_string));
+    let missing = report.records.iter().flat_map(|judged| judged.missing.clone());
+    let why = findings.chain(missing).next().unwrap_or_else(|| "no line".to_owned());
+    Some(Failure::unmet(format!("its journals are judged {verdict}: {why}")))
 }

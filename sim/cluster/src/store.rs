@@ -238,8 +238,11 @@ impl RecordStore for NetStore {
     }
 
     async fn commit(&self, change: &Change) -> CommitAnswer {
-        let from = lock(&self.speaker).expect("who commits has booted").0;
-        let request = Commit { from, change: Arc::new(change.clone()) };
+        let Some(from) = *lock(&self.speaker) else {
+            // The run had failed before this host spoke, and nothing more is heard.
+            return CommitAnswer::Unknown { why: "the run is over".into() };
+        };
+        let request = Commit { from: from.0, change: Arc::new(change.clone()) };
         match wire::ask(Arc::clone(&self.endpoint), self.address, request, self.patience).await {
             Ok(answer) => answer,
             Err(error) => CommitAnswer::Unknown { why: error.to_string().as_str().into() },

@@ -1,5 +1,6 @@
 //! Each scene over many seeds, with the node as it ships: 100 seeds from 0, or as
-//! `MADSIM_TEST_SEED` and `MADSIM_TEST_NUM` say.
+//! `MADSIM_TEST_SEED` and `MADSIM_TEST_NUM` say. What the journals of a run tell is judged too, and
+//! has to hold: the two levels agree.
 #![cfg(madsim)]
 
 use std::path::Path;
@@ -11,7 +12,7 @@ const INTO: &str = env!("CARGO_TARGET_TMPDIR");
 
 #[track_caller]
 fn holds(scene: Scene) {
-    let plan = Plan::new(scene);
+    let plan = Plan::new(scene).judged();
     let swept = sweep(plan, seeds_of_environment(100), 1, |outcome| outcome.failure.is_none());
     if let Some(failed) = swept.failures.first() {
         let text = report(plan, failed, Path::new(INTO)).expect("the target folder is ours");

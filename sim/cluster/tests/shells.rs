@@ -5,6 +5,8 @@
 use std::path::Path;
 
 use handover_cluster::{Plan, Scene, Shell, report, sweep};
+use handover_sim::check::Property;
+use handover_sim::judge::Breach;
 
 const SEEDS: u64 = 200;
 
@@ -36,6 +38,48 @@ fn each_wrong_shell_is_found_within_200_seeds_of_its_scene() {
         let name = shell.name();
         assert!(found.is_some(), "{name} is not found within {SEEDS} seeds");
         println!("{name}: {} seeds of {}", found.unwrap_or_default() + 1, plan.scene.name());
+    }
+}
+
+/// What the journals of a wrong shell show. Nothing where it is right by all that is in them: what
+/// a shell keeps to itself looks like answers that were lost, and whether all comes to its end is
+/// not judged from journals; and a drain that somebody declares after a build is nobody's duty.
+fn shown_by_journals(shell: Shell) -> Option<Breach> {
+    match shell {
+        Shell::Current
+        | Shell::UnknownIsFailed
+        | Shell::SilentStandDown
+        | Shell::GuardedReport
+        | Shell::ReportOnce
+        | Shell::DrainAfterSlot => None,
+        // The record has what its host was told to be lost.
+        Shell::UnknownIsLost => Some(Breach::Replay),
+        // One state of the record is followed by two.
+        Shell::UnknownIsDone | Shell::BuildBeforeCommit => {
+            Some(Breach::Property(Property::GrantsIncrease))
+        }
+        // Two processes are one host.
+        Shell::NumbersFromTheRecord => Some(Breach::Replay),
+    }
+}
+
+#[test]
+fn the_journals_of_a_wrong_shell_are_broken_by_what_journals_can_show() {
+    for shell in Shell::ALL.into_iter().filter(|shell| !shell.breaks().is_empty()) {
+        let plan = Plan::new(scene_of(shell)).under(shell).judged();
+        let expected = shown_by_journals(shell);
+        let seeds = if expected.is_some() { SEEDS } else { 20 };
+        let (mut found, mut broken) = (0, None);
+        sweep(plan, 0..seeds, 1, |outcome| {
+            found += usize::from(outcome.failure.is_some());
+            let reports = outcome.report.iter().flat_map(|report| &report.records);
+            let mut findings = reports.flat_map(|judged| &judged.findings);
+            broken = findings.next().map(|finding| (outcome.seed, finding.breach));
+            broken.is_none()
+        });
+        let name = shell.name();
+        assert!(found > 0, "{name} does nothing wrong in {seeds} seeds");
+        assert_eq!(broken.map(|(_, breach)| breach), expected, "{name}: {broken:?}");
     }
 }
 

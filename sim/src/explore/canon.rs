@@ -62,10 +62,6 @@ impl Number {
         self.0 >> (VALUE_BITS + SCOPE_BITS) == kind as u64
     }
 
-    pub(super) fn scope(self) -> u32 {
-        u32::try_from(self.group() & ((1 << SCOPE_BITS) - 1)).expect("a scope has few bits")
-    }
-
     pub(super) fn value(self) -> u64 {
         self.0 & ((1 << VALUE_BITS) - 1)
     }

@@ -108,11 +108,6 @@ impl Scratch {
 /// Lives of one place, at most.
 const LIVES: usize = 1 << 20;
 
-/// The place whose statements are numbered in this scope.
-pub(super) fn place_of(scope: u32) -> usize {
-    scope as usize / LIVES
-}
-
 /// All ways to seat so many places of which the first stay where they are.
 fn seats(places: usize, unlike: usize) -> Vec<Seats> {
     let stay: Seats = (0..places).map(|place| u8::try_from(place).expect("few places")).collect();

@@ -1,25 +1,99 @@
-//! The parts of a state, with small numbers.
+//! The parts of a state, with small numbers: what is of no single place, and each place.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use handover_core::{GrantId, HostId, Record, Revision, Seq, Ticket, Work};
-use serde::Serialize;
+use handover_core::{
+    GrantId, Hold, HostId, Incarnation, Line, Name, Record, RecordParts, Revision, Seq, Standing,
+    Ticket, Work,
+};
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::canon::{Kind, Number};
-use super::key::{Part, Role, Scratch, place_of, place_part, process_part, rank_all, whole_part};
+use super::key::{Part, Role, Scratch, place_part, process_part, rank_all, whole_part};
 use super::renumber::renumbered;
-use crate::world::{Common, History, Link, Member, Process, World};
+use crate::world::{Common, Ground, History, Link, Member, Oracle, Process, World};
 
-/// A set of grants, by their numbers.
-pub(super) type Grants = u64;
+/// A set of grants, or of tickets, by their numbers.
+pub(super) type Numbers = u64;
 
-/// The grants of a state are below it; the next one of a step has it.
-const NEXT_GRANT: u64 = 32;
-const GRANT_MAX: u64 = 63;
-const NEXT_TICKET: Ticket = Ticket(1_000);
+/// The numbers of a state are below it; the next one of a step has it.
+const NEXT: u64 = 32;
+const NEXT_MAX: u64 = 63;
+/// The tickets that a step gives begin here, above those of lines that do not ask.
+const NEXT_TICKET: u64 = 1_000;
+const IDLE_TICKET: u64 = 500;
 /// Above all that were read.
 const REVISION: Revision = Revision(1_000);
+
+/// What is of no single place: the hold, the verdicts, what really happened.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Core {
+    /// Without lines, and without what is said of single names.
+    record: RecordParts,
+    unpublished: bool,
+    history: Arc<History>,
+}
+
+/// What the record and membership say of a place.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Spot {
+    name: Name,
+    lines: BTreeMap<HostId, Line>,
+    gone: Option<Incarnation>,
+    used: Option<Incarnation>,
+    suspects: BTreeSet<HostId>,
+}
+
+/// A place: what is said of it, and its processes with their links.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Seat {
+    pub(super) spot: Spot,
+    pub(super) members: Vec<Member>,
+}
+
+impl Core {
+    /// The world of these parts, with some processes. A holder that is not among the spots has a
+    /// line in its stead: nothing is folded then.
+    pub(super) fn world(
+        self,
+        ground: &Arc<Ground>,
+        spots: impl IntoIterator<Item = Spot>,
+        members: Vec<Member>,
+    ) -> World {
+        let Self { mut record, unpublished, history } = self;
+        let mut oracle = Oracle::default();
+        let mut idle = IDLE_TICKET;
+        for Spot { name, lines, gone, used, suspects } in spots {
+            for (host, mut line) in lines {
+                if !asks(&line) {
+                    line.ticket = Ticket(idle);
+                    idle += 1;
+                }
+                record.lines.insert(host, line);
+            }
+            record.gone.extend(gone.map(|gone| (name.clone(), gone)));
+            oracle.used.extend(used.map(|used| (name, used)));
+            oracle.suspects.extend(suspects);
+        }
+        if let Some(Hold { host, version, grant, .. }) = record.hold.clone() {
+            let standing = Standing::Accepted { grant, plan: BTreeSet::new() };
+            let (seq, ticket, passed_over) = (Seq(1), Ticket(idle), false);
+            let line = Line { version, seq, standing, ticket, passed_over };
+            record.lines.entry(host).or_insert(line);
+        }
+        let record = Record::from_parts(record).expect("numbers in order make a record");
+        let record = Arc::new(record);
+        let common = Common { record, unpublished, oracle: Arc::new(oracle), history };
+        World::assemble(ground, &common, members.into_iter())
+    }
+}
+
+fn asks(line: &Line) -> bool {
+    matches!(line.standing, Standing::Asking { .. })
+}
 
 /// A part as it is to be kept.
 pub(super) struct PartOf<T> {
@@ -33,44 +107,59 @@ pub(super) struct Content {
     /// The part, encoded.
     pub(super) bytes: Box<[u8]>,
     pub(super) prints: Vec<u128>,
-    pub(super) named: Grants,
-    pub(super) remembered: Grants,
+    pub(super) numbers: Named,
+    /// What an election sees of it.
+    pub(super) ballot: u64,
 }
 
-/// The common part, and that of the one place of a world.
-pub(super) struct Draft {
-    pub(super) common: PartOf<Common>,
-    pub(super) place: Option<PartOf<Vec<Member>>>,
+/// The numbers that a state shares, of a part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Named {
+    /// Grants that can be named.
+    pub(super) grants: Numbers,
+    /// Those that are remembered.
+    pub(super) remembered: Numbers,
+    /// Tickets of those who ask.
+    pub(super) tickets: Numbers,
 }
 
-/// Small numbers for those that are in use.
+impl Named {
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            grants: self.grants | other.grants,
+            remembered: self.remembered | other.remembered,
+            tickets: self.tickets | other.tickets,
+        }
+    }
+}
+
+/// Small numbers for those that are in use at a place.
 struct Ranks {
     numbers: Vec<Number>,
-    values: Vec<u64>,
+    ranks: Vec<u8>,
 }
 
 impl Ranks {
-    /// Of a world with one place, `place`, all of whose numbers are ranked, but grants. Where it is
-    /// not given, the words of hosts keep their numbers.
-    fn of<'a>(parts: impl Iterator<Item = &'a (Role, Part)>, place: Option<usize>) -> Self {
+    fn of(parts: &[(Role, Part)]) -> Self {
         let mut numbers: Vec<Number> =
-            parts.flat_map(|(_, part)| part.numbers.iter().copied()).collect();
+            parts.iter().flat_map(|(_, part)| part.numbers.iter().copied()).collect();
         numbers.sort_unstable();
         numbers.dedup();
         let mut ranks = Vec::with_capacity(numbers.len());
         rank_all(&numbers, &mut ranks, false);
-        let value = |(number, rank): (&Number, &u8)| {
-            let words_of_another = number.is(Kind::Seq) && Some(place_of(number.scope())) != place;
-            let stays = number.is(Kind::Grant) || words_of_another;
-            if stays { number.value() } else { u64::from(*rank) }
-        };
-        let values = numbers.iter().zip(&ranks).map(value).collect();
-        Self { numbers, values }
+        Self { numbers, ranks }
     }
 
+    /// Grants and tickets, which the whole state shares, keep their numbers.
     fn of_known(&self, number: Number) -> u64 {
+        if number.is(Kind::Grant) {
+            return number.value();
+        }
+        if number.is(Kind::Ticket) {
+            return small_ticket(number.value());
+        }
         let at = self.numbers.binary_search(&number);
-        self.values[at.expect("all numbers of the parts have a rank")]
+        self.ranks[at.expect("all numbers of the parts have a rank")].into()
     }
 
     /// One that no part mentions has the place of the highest one below it.
@@ -78,104 +167,134 @@ impl Ranks {
         let number = Number::new(kind, scope, value);
         let below = self.numbers.partition_point(|other| *other <= number);
         let below = below.checked_sub(1).filter(|at| self.numbers[*at].group() == number.group());
-        below.map_or(0, |at| self.values[at])
+        below.map_or(0, |at| self.ranks[at].into())
     }
 }
 
-/// What of a world is of no single process.
-pub(super) fn common_parts(world: &World, scratch: &mut Scratch) -> Vec<(Role, Part)> {
-    let mut parts = vec![(Role::Whole, whole_part(world, scratch))];
-    for place in 0..scratch.seats[0].len() {
-        parts.push((Role::Spot { place }, place_part(world, place, scratch)));
-    }
-    parts
+fn small_ticket(ticket: u64) -> u64 {
+    ticket.checked_sub(NEXT_TICKET).map_or(ticket, |given| NEXT + given)
 }
 
-/// The parts of a world, to be kept where they are not known. `of_common` are its common parts.
-pub(super) fn draft(
+/// What is of no single place, to be kept where it is not known.
+pub(super) fn core_of(
     world: &World,
-    place: Option<usize>,
-    of_common: &[(Role, Part)],
     scratch: &mut Scratch,
-    (knows_common, knows_place): (&dyn Fn(u128) -> bool, &dyn Fn(u128) -> bool),
-) -> Draft {
-    let mut of_place = Vec::with_capacity(world.processes().count());
-    for (life, (who, process)) in world.processes().enumerate() {
-        let place = scratch.place(&process.name);
-        of_place.push((Role::Process { place, life }, process_part(world, who, scratch)));
-    }
-    let ranks = Ranks::of(of_common.iter().chain(&of_place), place);
-    let common = part_of(of_common, &ranks, scratch, knows_common, |scratch| {
-        small_common(world, place, &ranks, scratch)
-    });
-    let place = (!of_place.is_empty()).then(|| {
-        part_of(&of_place, &ranks, scratch, knows_place, |scratch| {
-            let members = world.members().enumerate();
-            members.map(|(at, member)| small_member(&member, at, &ranks, scratch)).collect()
-        })
-    });
-    Draft { common, place }
+    knows: impl Fn(u128) -> bool,
+) -> PartOf<Core> {
+    let parts = [(Role::Whole, whole_part(world, scratch))];
+    let ranks = Ranks { numbers: Vec::new(), ranks: Vec::new() };
+    // A record without a revision was never published. What follows from the lines of all places
+    // does not follow from the core alone.
+    let is_new = u128::from(world.committed().revision() == Revision(0));
+    part_of(&parts, is_new, &ranks, scratch, knows, |_| {
+        let Common { record, unpublished, oracle: _, history } = world.common();
+        let mut record = record.to_parts();
+        record.lines.clear();
+        record.gone.clear();
+        record.next_ticket = Ticket(NEXT_TICKET);
+        if record.revision > Revision(0) {
+            record.revision = REVISION;
+        }
+        record.next_grant = GrantId(if record.next_grant.0 > NEXT { NEXT_MAX } else { NEXT });
+        (Core { record, unpublished, history }, 0)
+    })
 }
 
+/// The place of all processes of a world, to be kept where it is not known.
+pub(super) fn seat_of(
+    world: &World,
+    place: usize,
+    scratch: &mut Scratch,
+    knows: impl Fn(u128) -> bool,
+) -> PartOf<Seat> {
+    let mut parts = vec![(Role::Spot { place }, place_part(world, place, scratch))];
+    for (life, (who, _)) in world.processes().enumerate() {
+        parts.push((Role::Process { place, life }, process_part(world, who, scratch)));
+    }
+    let ranks = Ranks::of(&parts);
+    part_of(&parts, 0, &ranks, scratch, knows, |scratch| {
+        let spot = small_spot(world, place, &ranks, scratch);
+        let members = world.members().enumerate();
+        let members = members.map(|(at, member)| small_member(&member, at, &ranks, scratch));
+        let ballot = ballot_of(&spot, world.protocol().breaks().is_some());
+        (Seat { spot, members: members.collect() }, ballot)
+    })
+}
+
+/// What is `apart` are two parts, though they count as one in a state.
 fn part_of<T: Serialize>(
     parts: &[(Role, Part)],
+    apart: u128,
     ranks: &Ranks,
     scratch: &Scratch,
-    knows: &dyn Fn(u128) -> bool,
-    make: impl FnOnce(&Scratch) -> T,
+    knows: impl Fn(u128) -> bool,
+    make: impl FnOnce(&Scratch) -> (T, u64),
 ) -> PartOf<T> {
     let mut bytes = Vec::with_capacity(128);
-    let small = |number: Number| {
-        // A grant that is only remembered has no rank.
-        let value = if number.is(Kind::Grant) { number.value() } else { ranks.of_known(number) };
-        Some(u8::try_from(value).expect("numbers stay small"))
-    };
+    let small =
+        |number: Number| Some(u8::try_from(ranks.of_known(number)).expect("numbers stay small"));
     let mut print = |seats| {
         let prints = parts.iter().map(|(role, part)| part.print(*role, seats, small, &mut bytes));
         prints.fold(0, u128::wrapping_add)
     };
-    let key = print(&scratch.seats[0]);
+    let key = print(&scratch.seats[0]).wrapping_add(apart);
     if knows(key) {
         return PartOf { key, content: None, of: PhantomData };
     }
     let prints = scratch.seats.iter().map(print).collect();
-    let (mut named, mut remembered) = (0, 0);
+    let mut numbers = Named::default();
     for (_, part) in parts {
-        let grants = part.numbers.iter().filter(|number| number.is(Kind::Grant));
-        named |= grants.fold(0, |all, number| all | bit(number.value()));
-        remembered |= part.memories.iter().fold(0, |all, memory| all | bit(memory.grant.0));
+        for number in &part.numbers {
+            if number.is(Kind::Grant) {
+                numbers.grants |= bit(number.value());
+            } else if number.is(Kind::Ticket) {
+                numbers.tickets |= bit(small_ticket(number.value()));
+            }
+        }
+        let remembered = part.memories.iter().map(|memory| bit(memory.grant.0));
+        numbers.remembered |= remembered.fold(0, |all, grant| all | grant);
     }
-    let part = postcard::to_allocvec(&make(scratch)).expect("whatever is known can be encoded");
-    let content = Content { bytes: part.into(), prints, named, remembered };
+    let (part, ballot) = make(scratch);
+    let bytes = postcard::to_allocvec(&part).expect("whatever is known can be encoded");
+    let content = Content { bytes: bytes.into(), prints, numbers, ballot };
     PartOf { key, content: Some(content), of: PhantomData }
 }
 
-fn bit(grant: u64) -> Grants {
-    let shift = u32::try_from(grant).expect("few grants are named at a time");
-    1_u64.checked_shl(shift).expect("few grants are named at a time")
+fn bit(number: u64) -> Numbers {
+    let shift = u32::try_from(number).expect("few numbers are shared at a time");
+    1_u64.checked_shl(shift).expect("few numbers are shared at a time")
 }
 
-/// The words of the hosts of `place` are ranked, and the tickets.
-fn small_common(world: &World, place: Option<usize>, ranks: &Ranks, scratch: &Scratch) -> Common {
-    let common = world.common();
-    let mut parts = common.record.to_parts();
-    let mut tickets: Vec<Ticket> = parts.lines.values().map(|line| line.ticket).collect();
-    tickets.sort_unstable();
-    for (host, line) in &mut parts.lines {
-        if Some(scratch.place(&host.name)) == place {
-            line.seq = Seq(ranks.of_any(Kind::Seq, scratch.scope(host), line.seq.0));
-        }
-        let rank = tickets.binary_search(&line.ticket).expect("it is among them");
-        line.ticket = Ticket(rank as u64 + 1);
+/// Who asks, as an election looks at it; a wrong protocol may look at all lines.
+fn ballot_of(spot: &Spot, is_wrong: bool) -> u64 {
+    let asking = spot.lines.iter().filter(|(_, line)| asks(line) || is_wrong);
+    let asking: Vec<_> = asking
+        .map(|(host, line)| {
+            let Line { version, seq: _, standing, ticket, passed_over } = line;
+            (host, version, standing, ticket, passed_over, spot.suspects.contains(host))
+        })
+        .collect();
+    xxh3_64(&postcard::to_allocvec(&asking).expect("lines can be encoded"))
+}
+
+/// The words of its hosts are ranked; the tickets count of those who ask.
+fn small_spot(world: &World, place: usize, ranks: &Ranks, scratch: &Scratch) -> Spot {
+    let name = scratch.places[place].clone();
+    let record = world.committed();
+    let of_place = record.lines().filter(|(host, _)| host.name == name);
+    let small = |(host, line): (&HostId, &Line)| {
+        let seq = Seq(ranks.of_any(Kind::Seq, scratch.scope(host), line.seq.0));
+        let ticket = Ticket(if asks(line) { small_ticket(line.ticket.0) } else { 0 });
+        (host.clone(), Line { seq, ticket, ..line.clone() })
+    };
+    let suspects = world.oracle().suspects.iter().filter(|suspect| suspect.name == name);
+    Spot {
+        lines: of_place.map(small).collect(),
+        gone: record.gone(&name),
+        used: world.oracle().used.get(&name).copied(),
+        suspects: suspects.cloned().collect(),
+        name,
     }
-    parts.next_ticket = NEXT_TICKET;
-    if parts.revision > Revision(0) {
-        parts.revision = REVISION;
-    }
-    let next = if parts.next_grant.0 > NEXT_GRANT { GRANT_MAX } else { NEXT_GRANT };
-    parts.next_grant = GrantId(next);
-    let record = Record::from_parts(parts).expect("other numbers in the same order make a record");
-    Common { record: Arc::new(record), ..common }
 }
 
 fn small_member((process, link): &Member, at: usize, ranks: &Ranks, scratch: &Scratch) -> Member {
@@ -204,34 +323,55 @@ fn small_member((process, link): &Member, at: usize, ranks: &Ranks, scratch: &Sc
     (Arc::new(process), Arc::new(link))
 }
 
-/// The same world where only these grants can be named; they are numbered from 1.
-pub(super) fn with_grants(world: &World, grants: Grants) -> World {
-    let small = |grant: u64| u64::from((grants & (bit(grant) | (bit(grant) - 1))).count_ones());
-    let number = |kind: Kind, value: u64| match kind {
-        Kind::Grant => small(value),
-        Kind::Seq | Kind::Revision | Kind::Ticket | Kind::Place | Kind::Name => value,
-    };
-    let named = |grant: &GrantId| grants & bit(grant.0) != 0;
-    let known = |work: &Work| match work {
-        Work::Granted(grant) => named(grant),
-        Work::Local(_) => true,
-    };
-    let common = world.common();
-    let mut parts = renumbered(&common.record.to_parts(), &number);
-    parts.next_grant = GrantId(NEXT_GRANT);
-    let record = Record::from_parts(parts).expect("other numbers in the same order make a record");
-    let mut history = History::clone(&common.history);
-    let renamed = |grant: GrantId| GrantId(small(grant.0));
-    history.revoked = history.revoked.into_iter().filter(named).map(renamed).collect();
-    let ended = history.ended.into_iter().filter(|(grant, _)| named(grant));
-    history.ended = ended.map(|(grant, end)| (renamed(grant), end)).collect();
-    let common = Common { record: Arc::new(record), history: Arc::new(history), ..common };
-    let members = world.members().map(|(process, link)| {
-        let mut process = Process::clone(&process);
-        Arc::make_mut(&mut process.workspaces).retain(known);
-        Arc::make_mut(&mut process.artifacts).retain(known);
-        Arc::make_mut(&mut process.ended).retain(|work, _| known(work));
-        (Arc::new(renumbered(&process, &number)), Arc::new(renumbered(&*link, &number)))
-    });
-    World::assemble(&world.shared_ground(), &common, members)
+/// The numbers that a state shares, numbered anew from 1.
+pub(super) struct Renaming {
+    pub(super) grants: Numbers,
+    pub(super) tickets: Numbers,
+}
+
+impl Renaming {
+    fn number(&self, kind: Kind, value: u64) -> u64 {
+        let small = |all: Numbers| u64::from((all & (bit(value) | (bit(value) - 1))).count_ones());
+        match kind {
+            Kind::Grant => small(self.grants),
+            Kind::Ticket => small(self.tickets),
+            Kind::Seq | Kind::Revision | Kind::Place | Kind::Name => value,
+        }
+    }
+
+    fn names(&self, grant: GrantId) -> bool {
+        self.grants & bit(grant.0) != 0
+    }
+
+    pub(super) fn core(&self, core: Core) -> Core {
+        let renamed = |grant: GrantId| GrantId(self.number(Kind::Grant, grant.0));
+        let mut record = core.record;
+        // They are above all that are in use.
+        (record.next_grant, record.next_ticket) = (GrantId(0), Ticket(0));
+        let mut record = renumbered(&record, &|kind, value| self.number(kind, value));
+        (record.next_grant, record.next_ticket) = (GrantId(NEXT), Ticket(NEXT_TICKET));
+        let mut history = History::clone(&core.history);
+        history.revoked.retain(|grant| self.names(*grant));
+        history.revoked = history.revoked.into_iter().map(renamed).collect();
+        history.ended.retain(|grant, _| self.names(*grant));
+        history.ended =
+            history.ended.into_iter().map(|(grant, end)| (renamed(grant), end)).collect();
+        Core { record, history: Arc::new(history), ..core }
+    }
+
+    pub(super) fn seat(&self, seat: Seat) -> Seat {
+        let number = |kind, value| self.number(kind, value);
+        let known = |work: &Work| match work {
+            Work::Granted(grant) => self.names(*grant),
+            Work::Local(_) => true,
+        };
+        let members = seat.members.into_iter().map(|(process, link)| {
+            let mut process = Process::clone(&process);
+            Arc::make_mut(&mut process.workspaces).retain(known);
+            Arc::make_mut(&mut process.artifacts).retain(known);
+            Arc::make_mut(&mut process.ended).retain(|work, _| known(work));
+            (Arc::new(renumbered(&process, &number)), Arc::new(renumbered(&*link, &number)))
+        });
+        Seat { spot: renumbered(&seat.spot, &number), members: members.collect() }
+    }
 }

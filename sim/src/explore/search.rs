@@ -270,16 +270,16 @@ fn expand_open<'a>(
 impl Local<'_> {
     fn answer_all(&mut self, questions: &[Question], jobs: usize) {
         let mut asked = Index::new();
-        let new = |question: &&Question| asked.find_or_insert(question.key(), 0).is_none();
-        let questions: Vec<Question> = questions.iter().filter(new).copied().collect();
+        let new = |question: &&Question| asked.find_or_insert(question.key, 0).is_none();
+        let questions: Vec<&Question> = questions.iter().filter(new).collect();
         let local = &*self;
         let answers = in_parallel(lots_of(&questions, jobs), |questions| {
             let mut scratch = local.scratch();
-            let worked = questions.iter().map(|each| local.work_out(*each, &mut scratch));
+            let worked = questions.iter().map(|each| local.work_out(each, &mut scratch));
             worked.collect::<Vec<_>>()
         });
         for (question, worked) in questions.iter().zip(answers.into_iter().flatten()) {
-            self.take_in(*question, worked);
+            self.take_in(question, worked);
         }
     }
 }

@@ -1,48 +1,34 @@
 //! What stands where: which lines are of one process, and which of them tell of the record.
 //!
-//! Kept of a line is only where it is, and of a run of lines only its ends: what grows with the
-//! journals is a note a commit.
+//! Each line names the boot of its process and the record that this follows. Kept of a line is only
+//! where it is, and of a run of lines only its ends: what grows with the journals is a note a
+//! commit.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 
 use handover_core::journal::{CommitAnswer, HostInput, JournalEntry};
-use handover_core::{Incarnation, Name, RecordId, Revision};
+use handover_core::{HostId, RecordId, Revision};
 
-use super::line::{Found, JournalError, scan};
+use super::line::{Found, JournalError, Source, Spot, scan};
 
 /// Lines of one process that follow one another in one file.
 #[derive(Clone, Debug)]
 pub(super) struct Extent {
-    pub(super) path: Arc<Path>,
-    pub(super) offset: u64,
-    pub(super) line: u64,
-    pub(super) name: Name,
-    pub(super) first_life: Incarnation,
-    pub(super) last_life: Incarnation,
+    pub(super) spot: Spot,
     pub(super) first: u64,
     pub(super) last: u64,
-    /// Its first line is a return, so that it may go on with an earlier life's lines.
-    returns: bool,
-    record: Option<RecordId>,
-    notes: Vec<Note>,
-    shown: BTreeSet<Revision>,
-    loads: Vec<(Revision, Spot)>,
 }
 
-/// Where a line is.
-#[derive(Clone, Debug)]
-pub(super) struct Spot {
-    pub(super) path: Arc<Path>,
-    pub(super) offset: u64,
-    pub(super) line: u64,
-}
-
-#[derive(Clone, Debug)]
-enum Note {
-    Proposed { proposal: u64, expects: Revision, revision: Revision, spot: Spot },
-    Answered { proposal: u64, answer: Answer },
+/// All that there is of one process, or of one run of its lines.
+#[derive(Clone, Debug, Default)]
+struct Process {
+    extents: Vec<Extent>,
+    records: BTreeSet<RecordId>,
+    proposed: BTreeMap<u64, (RecordId, Revision, Proposal)>,
+    answered: Vec<(u64, Answer)>,
+    shown: BTreeSet<(RecordId, Revision)>,
+    loads: BTreeMap<(RecordId, Revision), Spot>,
 }
 
 /// What is known of a proposal.
@@ -64,8 +50,9 @@ pub(super) struct Proposal {
 /// All that the journals have of one record.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Group {
-    /// The lines of each process, those of one file that came twice included.
-    pub(super) processes: Vec<Vec<Extent>>,
+    /// The lines of each process by its boot, those that came twice included. A process that has
+    /// followed another record too is in the groups of both, with all its lines.
+    pub(super) processes: Vec<(HostId, Vec<Extent>)>,
     /// By the revision that they expect.
     pub(super) proposals: BTreeMap<Revision, Vec<Proposal>>,
     /// The revisions that somebody has seen.
@@ -83,181 +70,172 @@ pub(super) struct Index {
 }
 
 impl Index {
-    pub(super) fn of(paths: &[PathBuf]) -> Result<Self, JournalError> {
+    pub(super) fn of(sources: &[Source]) -> Result<Self, JournalError> {
         let mut index = Self::default();
-        let mut extents = Vec::new();
-        for path in paths {
-            let shared: Arc<Path> = Arc::from(path.as_path());
-            let from = extents.len();
-            let cut = scan(path, |found| {
+        let mut runs: BTreeMap<HostId, Vec<Process>> = BTreeMap::new();
+        for source in sources {
+            // The process of the line before: only its newest run of lines may go on.
+            let mut before: Option<HostId> = None;
+            let cut = scan(source, |found| {
                 index.lines += 1;
-                take(&mut extents, from, &shared, &found);
+                let goes_on = before.as_ref() == Some(&found.line.boot);
+                take(runs.entry(found.line.boot.clone()).or_default(), &found, goes_on);
+                before = Some(found.line.boot);
             })?;
             if cut {
-                index.cut.push(path.clone());
+                index.cut.push(source.path().to_owned());
             }
         }
-        index.group(extents);
+        for (boot, runs) in runs {
+            for process in processes_of(runs) {
+                index.group(&boot, process);
+            }
+        }
         Ok(index)
     }
 
-    fn group(&mut self, mut extents: Vec<Extent>) {
-        let mut records: BTreeMap<Name, BTreeSet<RecordId>> = BTreeMap::new();
-        for extent in &extents {
-            let of_name = records.entry(extent.name.clone()).or_default();
-            of_name.extend(extent.record);
+    fn group(&mut self, boot: &HostId, mut process: Process) {
+        if process.records.is_empty() {
+            let group = self.groups.entry(None).or_default();
+            group.processes.push((boot.clone(), process.extents));
+            return;
         }
-        extents.sort_by(|one, other| {
-            (&one.name, one.first_life, one.first).cmp(&(
-                &other.name,
-                other.first_life,
-                other.first,
-            ))
-        });
-        for extent in extents {
-            let mut of_name = records[&extent.name].iter().copied();
-            let only = of_name.next().filter(|_| of_name.next().is_none());
-            let group = self.groups.entry(extent.record.or(only)).or_default();
-            group.add(extent);
+        for record in &process.records {
+            let group = self.groups.entry(Some(*record)).or_default();
+            group.processes.push((boot.clone(), process.extents.clone()));
         }
-        for group in self.groups.values_mut() {
-            group.note();
+        for (proposal, answer) in process.answered {
+            // Committed is said after an unknown answer too, and stays.
+            let Some((.., known)) = process.proposed.get_mut(&proposal) else { continue };
+            if known.answer != Answer::Committed {
+                known.answer = answer;
+            }
+        }
+        for (record, expects, proposal) in process.proposed.into_values() {
+            let group = self.groups.entry(Some(record)).or_default();
+            group.known.insert(expects);
+            if proposal.answer == Answer::Committed {
+                group.known.insert(proposal.revision);
+            }
+            group.proposals.entry(expects).or_default().push(proposal);
+        }
+        for (record, revision) in process.shown {
+            self.groups.entry(Some(record)).or_default().known.insert(revision);
+        }
+        for ((record, revision), spot) in process.loads {
+            self.groups.entry(Some(record)).or_default().loads.entry(revision).or_insert(spot);
         }
     }
 }
 
 /// Puts a line behind the one that it follows, or begins anew with it.
-fn take(extents: &mut Vec<Extent>, from: usize, path: &Arc<Path>, found: &Found) {
-    let Found { offset, number, line } = found;
-    let spot = Spot { path: Arc::clone(path), offset: *offset, line: *number };
-    let life = line.host.incarnation;
-    let record = record_of(&line.entry);
-    let returns = matches!(line.entry, JournalEntry::Input(HostInput::ComeBack { .. }));
-    let follows = extents[from..].last().is_some_and(|extent| {
-        extent.name == line.host.name
-            && extent.last.checked_add(1) == Some(line.number)
-            && (extent.last_life == life || (extent.last_life < life && returns))
-            && (record.is_none() || extent.record.is_none() || record == extent.record)
-    });
-    if !follows {
-        extents.push(Extent {
-            path: Arc::clone(path),
-            offset: *offset,
-            line: *number,
-            name: line.host.name.clone(),
-            first_life: life,
-            last_life: life,
-            first: line.number,
-            last: line.number,
-            returns,
-            record,
-            notes: Vec::new(),
-            shown: BTreeSet::new(),
-            loads: Vec::new(),
+fn take(runs: &mut Vec<Process>, found: &Found, goes_on: bool) {
+    let number = found.line.number;
+    let newest = runs.last_mut().and_then(|run| run.extents.last_mut()).filter(|_| goes_on);
+    match newest.filter(|newest| newest.last.checked_add(1) == Some(number)) {
+        Some(newest) => newest.last = number,
+        None => {
+            let extent = Extent { spot: found.spot.clone(), first: number, last: number };
+            runs.push(Process { extents: vec![extent], ..Process::default() });
+        }
+    }
+    if let Some(run) = runs.last_mut() {
+        run.add(found);
+    }
+}
+
+/// The processes of which these runs of lines are. Where hosts of two records have one name and
+/// one incarnation, they are told apart by their records.
+fn processes_of(mut runs: Vec<Process>) -> Vec<Process> {
+    runs.sort_by(|one, other| one.begin().cmp(&other.begin()));
+    let mut processes: Vec<Process> = Vec::new();
+    for mut run in runs {
+        let (same, mut others): (Vec<_>, Vec<_>) =
+            processes.into_iter().partition(|process| process.shares_a_record(&run));
+        if same.is_empty()
+            && let Some(at) = others.iter().position(|process| process.goes_on_with(&run))
+        {
+            run = others.remove(at).with(run);
+        }
+        let joined = same.into_iter().reduce(Process::with);
+        others.push(match joined {
+            Some(joined) => joined.with(run),
+            None => run,
         });
+        processes = others;
     }
-    let extent = extents.last_mut().expect("it was there, or was just put there");
-    (extent.last, extent.last_life) = (line.number, life);
-    extent.record = extent.record.or(record);
-    note(extent, &line.entry, spot);
+    processes
 }
 
-fn note(extent: &mut Extent, entry: &JournalEntry, spot: Spot) {
-    match entry {
-        JournalEntry::Input(HostInput::View(view)) => drop(extent.shown.insert(view.revision)),
-        JournalEntry::Loaded(parts) => {
-            extent.shown.insert(parts.revision);
-            extent.loads.push((parts.revision, spot));
-        }
-        JournalEntry::Proposed { proposal, change, .. } => extent.notes.push(Note::Proposed {
-            proposal: *proposal,
-            expects: change.expects,
-            revision: change.revision,
-            spot,
-        }),
-        JournalEntry::Answered { proposal, answer, .. } => {
-            let answer = match answer {
-                CommitAnswer::Committed => Answer::Committed,
-                CommitAnswer::Conflict { .. } => Answer::Conflict,
-                CommitAnswer::Unknown { .. } => Answer::Open,
-            };
-            extent.notes.push(Note::Answered { proposal: *proposal, answer });
-        }
-        JournalEntry::Boot { .. }
-        | JournalEntry::Input(_)
-        | JournalEntry::Acknowledged { .. }
-        | JournalEntry::Refused { .. }
-        | JournalEntry::Lost { .. }
-        | JournalEntry::Ended => {}
-    }
-}
-
-/// Of which record a line tells, if it says so.
-fn record_of(entry: &JournalEntry) -> Option<RecordId> {
-    match entry {
-        JournalEntry::Input(HostInput::View(view)) => Some(view.record),
-        JournalEntry::Loaded(parts) => Some(parts.id),
-        JournalEntry::Proposed { change, .. } => Some(change.record),
-        JournalEntry::Boot { .. }
-        | JournalEntry::Input(_)
-        | JournalEntry::Acknowledged { .. }
-        | JournalEntry::Answered { .. }
-        | JournalEntry::Refused { .. }
-        | JournalEntry::Lost { .. }
-        | JournalEntry::Ended => None,
-    }
-}
-
-impl Group {
-    /// The extents come by name, life and number.
-    fn add(&mut self, extent: Extent) {
-        if let Some(process) = self.processes.last_mut() {
-            let newest = process.iter().map(|known| known.last_life).max();
-            let last = process.iter().map(|known| known.last).max().unwrap_or_default();
-            let same_life = newest >= Some(extent.first_life);
-            let follows = extent.returns && last.checked_add(1) == Some(extent.first);
-            if process[0].name == extent.name && (same_life || follows) {
-                process.push(extent);
-                return;
-            }
-        }
-        self.processes.push(vec![extent]);
+impl Process {
+    /// Where its first line is.
+    fn begin(&self) -> Option<(u64, &Spot)> {
+        self.extents.first().map(|extent| (extent.first, &extent.spot))
     }
 
-    fn note(&mut self) {
-        for process in &mut self.processes {
-            let mut proposals: BTreeMap<u64, (Revision, Proposal)> = BTreeMap::new();
-            let notes = process.iter_mut().flat_map(|extent| std::mem::take(&mut extent.notes));
-            let (proposed, answered): (Vec<_>, Vec<_>) =
-                notes.partition(|note| matches!(note, Note::Proposed { .. }));
-            for note in proposed.into_iter().chain(answered) {
-                match note {
-                    Note::Proposed { proposal, expects, revision, spot } => {
-                        let open = Proposal { revision, answer: Answer::Open, spot };
-                        proposals.entry(proposal).or_insert((expects, open));
-                    }
-                    Note::Answered { proposal, answer } => {
-                        // Committed is said after an unknown answer too, and stays.
-                        let Some((_, known)) = proposals.get_mut(&proposal) else { continue };
-                        if known.answer != Answer::Committed {
-                            known.answer = answer;
-                        }
-                    }
-                }
+    fn shares_a_record(&self, run: &Self) -> bool {
+        !self.records.is_disjoint(&run.records)
+    }
+
+    /// Of lines that name no record: are they these once more, or do others follow them?
+    fn goes_on_with(&self, run: &Self) -> bool {
+        let last = self.extents.iter().map(|extent| extent.last).max();
+        let first = run.extents.first().map(|extent| extent.first);
+        let follows = last.and_then(|last| last.checked_add(1)) == first;
+        let again = run.records.is_empty() && first <= last;
+        follows || again
+    }
+
+    fn with(mut self, other: Self) -> Self {
+        self.extents.extend(other.extents);
+        self.records.extend(other.records);
+        for (proposal, known) in other.proposed {
+            self.proposed.entry(proposal).or_insert(known);
+        }
+        self.answered.extend(other.answered);
+        self.shown.extend(other.shown);
+        for (at, spot) in other.loads {
+            self.loads.entry(at).or_insert(spot);
+        }
+        self
+    }
+
+    fn add(&mut self, found: &Found) {
+        let line = &found.line;
+        if let Some(record) = line.record {
+            self.records.insert(record);
+            self.note(record, &line.entry, &found.spot);
+        }
+    }
+
+    fn note(&mut self, record: RecordId, entry: &JournalEntry, spot: &Spot) {
+        match entry {
+            JournalEntry::Input(HostInput::View(view)) => {
+                self.shown.insert((record, view.revision));
             }
-            for (expects, proposal) in proposals.into_values() {
-                self.known.insert(expects);
-                if proposal.answer == Answer::Committed {
-                    self.known.insert(proposal.revision);
-                }
-                self.proposals.entry(expects).or_default().push(proposal);
+            JournalEntry::Loaded(parts) => {
+                self.shown.insert((record, parts.revision));
+                self.loads.entry((record, parts.revision)).or_insert_with(|| spot.clone());
             }
-            for extent in process {
-                self.known.append(&mut extent.shown);
-                for (revision, spot) in extent.loads.drain(..) {
-                    self.loads.entry(revision).or_insert(spot);
-                }
+            JournalEntry::Proposed { proposal, change, .. } => {
+                let (revision, answer) = (change.revision, Answer::Open);
+                let open = Proposal { revision, answer, spot: spot.clone() };
+                self.proposed.entry(*proposal).or_insert((record, change.expects, open));
             }
+            JournalEntry::Answered { proposal, answer, .. } => {
+                let answer = match answer {
+                    CommitAnswer::Committed => Answer::Committed,
+                    CommitAnswer::Conflict { .. } => Answer::Conflict,
+                    CommitAnswer::Unknown { .. } => Answer::Open,
+                };
+                self.answered.push((*proposal, answer));
+            }
+            JournalEntry::Boot { .. }
+            | JournalEntry::Input(_)
+            | JournalEntry::Acknowledged { .. }
+            | JournalEntry::Refused { .. }
+            | JournalEntry::Lost { .. }
+            | JournalEntry::Ended => {}
         }
     }
 }

@@ -1,11 +1,12 @@
-//! Files of lines: each read as a stream, with the place of whatever cannot be read.
+//! Lines of journals: each file read as a stream, with the place of whatever cannot be read.
 
 use std::fmt;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use handover_core::journal::JournalLine;
+use handover_core::journal::{JournalEntry, JournalLine};
 
 /// The longest line that is read: above what a record of 100,000 hosts takes.
 const LINE_MAX: u64 = 64 << 20;
@@ -25,6 +26,67 @@ pub struct Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.path.display(), self.line)
+    }
+}
+
+/// Lines of one file.
+#[derive(Clone, Debug)]
+pub(super) struct Source {
+    path: Arc<Path>,
+    /// The lines, where somebody has read them already.
+    lines: Option<Arc<[JournalLine]>>,
+}
+
+/// Where a line is. Places of one file are in the order of its lines.
+#[derive(Clone, Debug)]
+pub(super) struct Spot {
+    source: Source,
+    offset: u64,
+    number: u64,
+}
+
+impl Source {
+    pub(super) fn file(path: &Path) -> Self {
+        Self { path: path.into(), lines: None }
+    }
+
+    pub(super) fn lines(name: &Path, lines: Vec<JournalLine>) -> Self {
+        Self { path: name.into(), lines: Some(lines.into()) }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Spot {
+    fn key(&self) -> (&Path, u64) {
+        (&self.source.path, self.number)
+    }
+
+    /// The line there.
+    pub(super) fn read(&self) -> Result<(Place, JournalLine), JournalError> {
+        Cursor::new(self).next()
+    }
+}
+
+impl PartialEq for Spot {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Spot {}
+
+impl PartialOrd for Spot {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Spot {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key().cmp(&other.key())
     }
 }
 
@@ -57,6 +119,17 @@ pub enum JournalError {
         /// Its format.
         found: u64,
     },
+    /// A line was written by older code.
+    #[error(
+        "{place}: a journal of the format {found}, whose lines do not say of which boot and record \
+         they are; use the handover-sim that comes with the node which has written it"
+    )]
+    OlderFormat {
+        /// Where.
+        place: Place,
+        /// Its format.
+        found: u64,
+    },
     /// A line that is none of a journal, and no last one that was cut short.
     #[error(
         "{place}: no line of a journal: {why}; take it out, or the file away, to judge the rest"
@@ -77,13 +150,21 @@ pub enum JournalError {
 
 /// A line as it stands in a file.
 pub(super) struct Found {
-    pub(super) offset: u64,
-    pub(super) number: u64,
+    pub(super) spot: Spot,
     pub(super) line: JournalLine,
 }
 
-/// Gives each line of a file to `visit`, and says whether its last one was cut short.
-pub(super) fn scan(path: &Path, mut visit: impl FnMut(Found)) -> Result<bool, JournalError> {
+/// Gives each line to `visit`, and says whether the last one was cut short.
+pub(super) fn scan(source: &Source, mut visit: impl FnMut(Found)) -> Result<bool, JournalError> {
+    let path = source.path();
+    let spot = |offset, number| Spot { source: source.clone(), offset, number };
+    if let Some(lines) = &source.lines {
+        for (line, number) in lines.iter().zip(1..) {
+            let line = consistent(line.clone(), || place(path, number))?;
+            visit(Found { spot: spot(0, number), line });
+        }
+        return Ok(false);
+    }
     let read = |error| JournalError::Read { path: path.to_owned(), error };
     let file = File::open(path).map_err(read)?;
     if !file.metadata().map_err(read)?.is_file() {
@@ -98,10 +179,9 @@ pub(super) fn scan(path: &Path, mut visit: impl FnMut(Found)) -> Result<bool, Jo
             return Ok(false);
         }
         number += 1;
-        let place = || Place { path: path.to_owned(), line: number };
         let whole = text.last() == Some(&b'\n');
-        match parse(&text, place) {
-            Ok(line) => visit(Found { offset, number, line }),
+        match parse(&text, || place(path, number)) {
+            Ok(line) => visit(Found { spot: spot(offset, number), line }),
             Err(JournalError::Corrupt { .. }) if !whole && (length as u64) < LINE_MAX => {
                 return Ok(true);
             }
@@ -111,6 +191,10 @@ pub(super) fn scan(path: &Path, mut visit: impl FnMut(Found)) -> Result<bool, Jo
     }
 }
 
+fn place(path: &Path, line: u64) -> Place {
+    Place { path: path.to_owned(), line }
+}
+
 /// What a line of any format has.
 #[derive(serde::Deserialize)]
 struct OfAnyFormat {
@@ -118,26 +202,47 @@ struct OfAnyFormat {
 }
 
 fn parse(text: &[u8], place: impl Fn() -> Place) -> Result<JournalLine, JournalError> {
-    let line = serde_json::from_slice::<JournalLine>(text);
-    match line {
-        Ok(line) if line.format <= JournalLine::FORMAT => Ok(line),
-        Ok(line) => {
-            Err(JournalError::NewerFormat { place: place(), found: u64::from(line.format) })
-        }
-        Err(error) => match serde_json::from_slice::<OfAnyFormat>(text) {
-            Ok(OfAnyFormat { format }) if format > u64::from(JournalLine::FORMAT) => {
-                Err(JournalError::NewerFormat { place: place(), found: format })
-            }
-            Ok(_) | Err(_) => Err(JournalError::Corrupt { place: place(), why: error.to_string() }),
-        },
+    let known = u64::from(JournalLine::FORMAT);
+    match serde_json::from_slice::<JournalLine>(text) {
+        Ok(line) => consistent(line, place),
+        Err(error) => Err(match serde_json::from_slice::<OfAnyFormat>(text) {
+            Ok(OfAnyFormat { format }) if format != known => another_format(format, place()),
+            Ok(_) | Err(_) => JournalError::Corrupt { place: place(), why: error.to_string() },
+        }),
     }
+}
+
+fn another_format(found: u64, place: Place) -> JournalError {
+    if found < u64::from(JournalLine::FORMAT) {
+        JournalError::OlderFormat { place, found }
+    } else {
+        JournalError::NewerFormat { place, found }
+    }
+}
+
+/// A line says one thing: of one process, and of one record.
+fn consistent(line: JournalLine, place: impl Fn() -> Place) -> Result<JournalLine, JournalError> {
+    if line.format != JournalLine::FORMAT {
+        return Err(another_format(u64::from(line.format), place()));
+    }
+    let JournalLine { boot, host, record, .. } = &line;
+    let why = if boot.name != host.name || boot.incarnation > host.incarnation {
+        format!("{host} is no life of the process that booted as {boot}")
+    } else if matches!(line.entry, JournalEntry::Boot { .. }) && boot != host {
+        format!("{host} boots, and its process has booted as {boot}")
+    } else if line.record_of_entry().is_some_and(|of_entry| Some(of_entry) != *record) {
+        "it tells of another record than the one that it names".to_owned()
+    } else {
+        return Ok(line);
+    };
+    Err(JournalError::Corrupt { place: place(), why })
 }
 
 /// Reads lines of a file from a place on. The file is open only while it is read from, so that
 /// there may be more journals than open files.
 #[derive(Clone, Debug)]
 pub(super) struct Cursor {
-    path: PathBuf,
+    source: Source,
     /// Of what is behind the buffer.
     offset: u64,
     number: u64,
@@ -146,12 +251,24 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
-    pub(super) fn new(path: &Path, offset: u64, number: u64) -> Self {
-        Self { path: path.to_owned(), offset, number, buffer: Vec::new(), taken: 0 }
+    pub(super) fn new(spot: &Spot) -> Self {
+        let Spot { source, offset, number } = spot.clone();
+        Self { source, offset, number, buffer: Vec::new(), taken: 0 }
     }
 
     /// The next line, which was read before as one of a journal.
     pub(super) fn next(&mut self) -> Result<(Place, JournalLine), JournalError> {
+        let place = place(self.source.path(), self.number);
+        let line = self.take()?.ok_or_else(|| JournalError::Changed { place: place.clone() })?;
+        self.number += 1;
+        Ok((place, line))
+    }
+
+    fn take(&mut self) -> Result<Option<JournalLine>, JournalError> {
+        if let Some(lines) = &self.source.lines {
+            let at = usize::try_from(self.number - 1).ok();
+            return Ok(at.and_then(|at| lines.get(at)).cloned());
+        }
         let end = loop {
             let rest = &self.buffer[self.taken..];
             if let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
@@ -161,19 +278,17 @@ impl Cursor {
                 break self.buffer.len();
             }
         };
-        let place = Place { path: self.path.clone(), line: self.number };
-        let line = serde_json::from_slice(&self.buffer[self.taken..end])
-            .map_err(|_| JournalError::Changed { place: place.clone() })?;
+        let line = serde_json::from_slice(&self.buffer[self.taken..end]).ok();
         self.taken = end;
-        self.number += 1;
-        Ok((place, line))
+        Ok(line)
     }
 
     fn fill(&mut self) -> Result<u64, JournalError> {
-        let read = |error| JournalError::Read { path: self.path.clone(), error };
+        let path = self.source.path();
+        let read = |error| JournalError::Read { path: path.to_owned(), error };
         self.buffer.drain(..self.taken);
         self.taken = 0;
-        let mut file = File::open(&self.path).map_err(read)?;
+        let mut file = File::open(path).map_err(read)?;
         file.seek(SeekFrom::Start(self.offset)).map_err(read)?;
         let more = file.take(CHUNK as u64).read_to_end(&mut self.buffer).map_err(read)? as u64;
         self.offset += more;

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::ops::Bound;
 
 use handover_core::journal::{HostInput, JournalEntry, JournalLine};
-use handover_core::{GrantId, HostId, Input, Phase, Record, RecordId, Revision, View};
+use handover_core::{GrantId, HostId, Input, Phase, Record, RecordId, Revision};
 
 use super::fold::{Proposed, refold};
-use super::index::{Answer, Group, Proposal, Spot};
-use super::line::{Cursor, JournalError, Place};
+use super::index::Group;
+use super::line::{JournalError, Place, Spot};
 use super::player::{Moved, Player, Truth};
 use super::stream::{Next, Stream};
+use super::tape::{Committed, Stand, Tape, Told};
 use super::{Breach, Finding, Judged, Verdict};
 use crate::check::{Around, Property, Violation, judge_report};
 use crate::world::RealEnd;
@@ -18,14 +19,16 @@ use crate::world::RealEnd;
 /// The journals of one record, as far as they are judged.
 pub(super) struct Merge {
     id: Option<RecordId>,
-    group: Group,
-    players: Vec<Player>,
+    pub(super) group: Group,
+    pub(super) players: Vec<Player>,
     scene: Scene,
     /// None where it is not known what it was.
     record: Option<Record>,
     findings: Vec<Finding>,
     missing: Vec<String>,
     commits: u64,
+    /// What was played, where somebody wants to play it again.
+    tape: Option<Tape>,
 }
 
 /// What really happened, as far as the journals tell.
@@ -40,7 +43,8 @@ struct Scene {
 impl Merge {
     pub(super) fn new(id: Option<RecordId>, mut group: Group) -> Self {
         let processes = std::mem::take(&mut group.processes);
-        let players = processes.into_iter().map(|extents| Player::new(Stream::new(extents)));
+        let streams = processes.into_iter().map(|(boot, extents)| Stream::new(boot, extents));
+        let players = streams.map(Player::new);
         Self {
             id,
             players: players.collect(),
@@ -50,10 +54,24 @@ impl Merge {
             findings: Vec::new(),
             missing: Vec::new(),
             commits: 0,
+            tape: None,
         }
     }
 
     pub(super) fn judge(mut self) -> Result<Judged, JournalError> {
+        self.merge()?;
+        Ok(self.judged())
+    }
+
+    /// The same, and all that was played, in its order.
+    pub(super) fn tape(mut self) -> Result<(Judged, Tape), JournalError> {
+        self.tape = Some(Tape::default());
+        self.merge()?;
+        let tape = self.tape.take().unwrap_or_default().finish();
+        Ok((self.judged(), tape))
+    }
+
+    fn merge(&mut self) -> Result<(), JournalError> {
         match self.group.loads.first_key_value().map(|(at, spot)| (*at, spot.clone())) {
             Some((at, spot)) => self.resume(Revision(0), at, &spot)?,
             None => self.missing.push("no line has the record as a process has loaded it".into()),
@@ -66,19 +84,23 @@ impl Merge {
                 break;
             }
         }
+        Ok(())
+    }
+
+    fn judged(self) -> Judged {
         let verdict = match (self.findings.is_empty(), self.missing.is_empty()) {
             (false, _) => Verdict::Broken,
             (true, false) => Verdict::Unknown,
             (true, true) => Verdict::Holds,
         };
-        Ok(Judged {
+        Judged {
             record: self.id,
             verdict,
             findings: self.findings,
             missing: self.missing,
             processes: self.players.len(),
             commits: self.commits,
-        })
+        }
     }
 
     /// After a property is broken nothing tells any more what should be.
@@ -87,22 +109,25 @@ impl Merge {
         self.findings.iter().any(is_property)
     }
 
-    fn find(&mut self, finding: Finding) {
+    pub(super) fn find(&mut self, finding: Finding) {
         // One cause has many consequences, and the first tells most.
         let known = self.findings.iter().any(|known| known.breach == finding.breach);
         if !known && !self.is_decided() {
             self.findings.push(finding);
+            if let Some(tape) = &mut self.tape {
+                tape.stop();
+            }
         }
     }
 
-    fn break_property(&mut self, violation: Violation, place: &Place) {
+    pub(super) fn break_property(&mut self, violation: Violation, place: &Place) {
         let Violation { property, why } = violation;
         self.find(Finding::new(Breach::Property(property), place, why));
     }
 
     /// Takes the record up as it was loaded, from where it is not known on.
     fn resume(&mut self, from: Revision, at: Revision, spot: &Spot) -> Result<(), JournalError> {
-        let (place, line) = read(spot)?;
+        let (place, line) = spot.read()?;
         let JournalEntry::Loaded(parts) = line.entry else {
             return Err(JournalError::Changed { place });
         };
@@ -113,6 +138,9 @@ impl Merge {
                         "no journal that is given has the changes from {from} to {at}"
                     ));
                     self.scene.known_from = record.next_grant();
+                }
+                if let Some(tape) = &mut self.tape {
+                    tape.begin(&record);
                 }
                 self.record = Some(record);
             }
@@ -140,12 +168,20 @@ impl Merge {
                 }
                 Next::Line(place, line) => self.play(at, &place, &line),
                 Next::Gap(first, last) => {
-                    let name = self.players[at].stream.name();
-                    let why = format!("lines {first} to {last} of {name} are in no file");
+                    let boot = self.players[at].stream.boot();
+                    let why = format!("lines {first} to {last} of {boot} are in no file");
                     self.missing.push(why);
                     self.players[at].lose();
                 }
-                Next::Differs(one, other) => {
+                Next::Differs(one, other, [None, None]) => {
+                    // They may be hosts of two records, which have one name by chance.
+                    let boot = self.players[at].stream.boot();
+                    let why =
+                        format!("two processes are {boot}, and of which record: {one}, {other}");
+                    self.missing.push(why);
+                    self.players[at].lose();
+                }
+                Next::Differs(one, other, _) => {
                     let why = format!("two processes have one identity: not as at {one}");
                     self.find(Finding::new(Breach::Replay, &other, why));
                     self.players[at].lose();
@@ -157,11 +193,24 @@ impl Merge {
     }
 
     fn is_ahead(&self, at: usize, line: &JournalLine) -> bool {
-        let record = self.record.as_ref().filter(|_| !self.players[at].is_lost);
+        let is_told = line.record == self.id && !self.players[at].is_lost;
+        let record = self.record.as_ref().filter(|_| is_told);
         record.zip(shown(&line.entry)).is_some_and(|(record, shown)| shown > record.revision())
     }
 
     fn play(&mut self, at: usize, place: &Place, line: &JournalLine) {
+        let is_ours = line.record == self.id;
+        self.players[at].is_ours = is_ours;
+        if line.record.is_some() && !is_ours {
+            if let Some(tape) = &mut self.tape {
+                tape.foreign.get_or_insert_with(|| place.clone());
+            }
+            // What is wrong with it is said where the record is judged that it follows.
+            if self.players[at].play(place, line, &mut self.scene.truth).is_err() {
+                self.players[at].lose();
+            }
+            return;
+        }
         if let JournalEntry::Lost { lines } = &line.entry {
             let why = format!("{lines} lines of {} were lost with their disk: {place}", line.host);
             self.missing.push(why);
@@ -183,11 +232,19 @@ impl Merge {
                 return;
             }
         };
+        self.record_line(at, place, line);
         if let Err(violation) = self.judge_host(at, line, moved) {
             self.break_property(violation, place);
         } else if let Some(why) = self.unlike(at, line) {
             self.find(Finding::new(Breach::Replay, place, why));
         }
+    }
+
+    fn record_line(&mut self, process: usize, place: &Place, line: &JournalLine) {
+        let Some(tape) = &mut self.tape else { return };
+        let stand = self.players[process].host.as_ref().map(Stand::of);
+        let (place, line, reads) = (place.clone(), line.clone(), shown(&line.entry));
+        tape.line(Told { process, place, line, stand }, reads);
     }
 
     /// Judges what a line has made of a host by the record that it has read.
@@ -325,6 +382,12 @@ impl Merge {
         let around = Surroundings { players: &self.players, scene: &self.scene };
         let (after, findings) = refold(&record, &proposed, &around, &place);
         self.commits += 1;
+        if let Some((tape, after)) =
+            self.tape.as_mut().zip(after.as_ref().filter(|_| findings.is_empty()))
+        {
+            let (inputs, suspects) = (inputs.clone(), suspects.clone());
+            tape.commit(Committed { place: place.clone(), inputs, suspects }, after);
+        }
         for finding in findings {
             self.find(finding);
         }
@@ -342,72 +405,9 @@ impl Merge {
         self.record = after;
         Ok(true)
     }
-
-    /// The change that was committed on this record: of those that nobody was answered the one that
-    /// others have seen.
-    fn choose(&mut self, record: &Record) -> Result<Option<(Place, JournalLine)>, JournalError> {
-        let at = record.revision();
-        let Some(proposals) = self.group.proposals.remove(&at) else { return Ok(None) };
-        let mut committed: Option<(Place, JournalLine)> = None;
-        for Proposal { spot, .. } in proposals.iter().filter(|it| it.answer == Answer::Committed) {
-            let (place, line) = read(spot)?;
-            match &committed {
-                None => committed = Some((place, line)),
-                Some((first, known)) if change(known) != change(&line) => {
-                    let why = format!("{at} was changed twice, here and at {first}");
-                    let violation = Violation::new(Property::GrantsIncrease, why);
-                    self.break_property(violation, &place);
-                }
-                Some(_) => {}
-            }
-        }
-        if committed.is_some() {
-            return Ok(committed);
-        }
-        let next = self.group.known.range((Bound::Excluded(at), Bound::Unbounded)).next().copied();
-        for proposal in proposals.iter().filter(|proposal| proposal.answer == Answer::Open) {
-            if next.is_none_or(|next| next < proposal.revision) {
-                continue;
-            }
-            let (place, line) = read(&proposal.spot)?;
-            if self.was_seen(record, &line) {
-                return Ok(Some((place, line)));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Is what somebody has read next what this proposal makes?
-    fn was_seen(&self, record: &Record, line: &JournalLine) -> bool {
-        let mut after = record.clone();
-        if change(line).is_none_or(|change| after.apply(change).is_err()) {
-            return false;
-        }
-        let waiting =
-            self.players.iter().filter_map(|player| Some((player, player.waiting.as_ref()?)));
-        let mut read = waiting.filter_map(|(player, (_, line))| match &line.entry {
-            JournalEntry::Loaded(parts) => {
-                (parts.revision == after.revision()).then(|| **parts == after.to_parts())
-            }
-            JournalEntry::Input(HostInput::View(view)) => {
-                let version = player.host.as_ref()?.version();
-                let alike = |view: &View| *view == after.view_for(&view.host, version);
-                (view.revision == after.revision()).then(|| alike(view))
-            }
-            JournalEntry::Input(_)
-            | JournalEntry::Boot { .. }
-            | JournalEntry::Acknowledged { .. }
-            | JournalEntry::Proposed { .. }
-            | JournalEntry::Answered { .. }
-            | JournalEntry::Refused { .. }
-            | JournalEntry::Lost { .. }
-            | JournalEntry::Ended => None,
-        });
-        read.all(|alike| alike)
-    }
 }
 
-fn change(line: &JournalLine) -> Option<&handover_core::Change> {
+pub(super) fn change(line: &JournalLine) -> Option<&handover_core::Change> {
     match &line.entry {
         JournalEntry::Proposed { change, .. } => Some(change),
         JournalEntry::Boot { .. }
@@ -435,10 +435,6 @@ fn shown(entry: &JournalEntry) -> Option<Revision> {
         | JournalEntry::Lost { .. }
         | JournalEntry::Ended => None,
     }
-}
-
-fn read(spot: &Spot) -> Result<(Place, JournalLine), JournalError> {
-    Cursor::new(&spot.path, spot.offset, spot.line).next()
 }
 
 /// What a commit is judged by.

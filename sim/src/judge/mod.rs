@@ -9,22 +9,28 @@
 //! Judged are the properties of [`crate::check`] that show in a record and its hosts; and that core
 //! makes of the inputs what the journals say came of them.
 
+mod choose;
+mod export;
 mod fold;
 mod index;
 mod line;
 mod merge;
 mod player;
 mod stream;
+mod tape;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use handover_core::RecordId;
+use handover_core::journal::JournalLine;
 
+pub use export::{ExportError, Exported, export, export_lines};
 pub use line::{JournalError, Place};
 
 use crate::check::Property;
 use index::Index;
+use line::Source;
 use merge::Merge;
 
 /// What journals tell.
@@ -90,9 +96,25 @@ pub struct Report {
 /// Judges journals, given in any order.
 ///
 /// # Errors
-/// If a file cannot be read, or a line of it is none of a journal or of a newer format.
+/// If a file cannot be read, or a line of it is none of a journal or of another format.
 pub fn judge(paths: &[PathBuf]) -> Result<Report, JournalError> {
-    let Index { groups, lines, cut } = Index::of(paths)?;
+    let sources: Vec<_> = paths.iter().map(|path| Source::file(path)).collect();
+    judge_sources(&sources)
+}
+
+/// Judges journals whose lines somebody has read already, each under the name of its file.
+///
+/// # Errors
+/// If a line is of another format, or contradicts itself.
+pub fn judge_lines<'a>(
+    journals: impl IntoIterator<Item = (&'a Path, Vec<JournalLine>)>,
+) -> Result<Report, JournalError> {
+    let sources = journals.into_iter().map(|(name, lines)| Source::lines(name, lines));
+    judge_sources(&sources.collect::<Vec<_>>())
+}
+
+fn judge_sources(sources: &[Source]) -> Result<Report, JournalError> {
+    let Index { groups, lines, cut } = Index::of(sources)?;
     let judged = groups.into_iter().map(|(record, group)| Merge::new(record, group).judge());
     let records = judged.collect::<Result<Vec<_>, _>>()?;
     Ok(Report { records, lines, cut })

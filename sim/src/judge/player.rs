@@ -35,6 +35,8 @@ pub(super) struct Player {
     pub(super) ids: BTreeSet<HostId>,
     /// Of a line of it nothing more than that it was read can be said.
     pub(super) is_lost: bool,
+    /// It follows the record that is judged.
+    pub(super) is_ours: bool,
     handed_out: Vec<Effect>,
 }
 
@@ -53,6 +55,7 @@ impl Player {
             is_over: false,
             ids: BTreeSet::new(),
             is_lost: false,
+            is_ours: false,
             handed_out: Vec::new(),
         }
     }
@@ -68,9 +71,9 @@ impl Player {
         self.host.is_some() && self.ids.contains(host)
     }
 
-    /// The build under a grant that it runs, as far as is known.
+    /// The build under a grant of this record that it runs, as far as is known.
     pub(super) fn running(&self) -> Option<GrantId> {
-        if self.is_over { None } else { self.host.as_ref()?.candidate().running() }
+        if self.is_over || !self.is_ours { None } else { self.host.as_ref()?.candidate().running() }
     }
 
     /// Plays a line.
@@ -83,6 +86,9 @@ impl Player {
         self.ids.insert(line.host.clone());
         let broken = |why: String| Finding::new(Breach::Replay, place, why);
         let from = self.host.as_ref().map(|host| host.candidate().phase());
+        if line.number == 0 && !matches!(line.entry, JournalEntry::Boot { .. }) {
+            return Err(broken(format!("{} begins with something else than its boot", line.boot)));
+        }
         match &line.entry {
             JournalEntry::Boot { .. } if self.host.is_some() => {
                 return Err(broken(format!("{} boots twice", line.host)));
@@ -90,7 +96,10 @@ impl Player {
             JournalEntry::Boot { .. } => self.boot(line).map_err(broken)?,
             JournalEntry::Input(input) => {
                 let Some(host) = &mut self.host else { return Ok(None) };
-                truth.note(host, input);
+                // Grants are numbers of one record.
+                if self.is_ours {
+                    truth.note(host, input);
+                }
                 host.replay(input.clone());
             }
             JournalEntry::Acknowledged { effect, outcome } => {

@@ -188,6 +188,27 @@ pub(super) struct Judge {
     /// Print one JSON object instead of text
     #[arg(long)]
     pub(super) json: bool,
+    /// Write what the journals tell to this file, as a scenario that `replay` runs to their record
+    #[arg(long, value_name = "FILE")]
+    pub(super) export: Option<PathBuf>,
+    /// Also show what they tell, up to where they are broken
+    #[arg(long = "as", value_name = "FORM", value_enum, conflicts_with = "json")]
+    pub(super) form: Option<JudgeForm>,
+    /// Write what is shown to this file instead of stdout
+    #[arg(short, long, value_name = "FILE", requires = "form")]
+    pub(super) out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum JudgeForm {
+    /// The trace as a story
+    Text,
+    /// A sequence diagram for a README
+    Mermaid,
+    /// A space-time diagram
+    Svg,
+    /// A page with the diagram and the trace
+    Html,
 }
 
 #[derive(Args, Debug)]

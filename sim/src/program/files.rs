@@ -32,14 +32,26 @@ pub(super) fn refuse_output(output: Option<&Path>, inputs: &Suite) -> Result<(),
         return Ok(());
     };
     if inputs.files().any(|(input, _)| is_same(input, output)) {
-        complain(&format!(
-            "error: {} is read by this command, so it cannot be its output\n\
-             help: name another file",
-            output.display()
-        ));
-        return Err(Judgement::Unreadable);
+        return Err(is_an_input(output));
     }
     probe(output).map_err(|error| cannot_be_written(output, &error))
+}
+
+/// The same, where the inputs are files by name.
+pub(super) fn refuse_output_among(output: &Path, inputs: &[PathBuf]) -> Result<(), Judgement> {
+    if inputs.iter().any(|input| is_same(input, output)) {
+        return Err(is_an_input(output));
+    }
+    probe(output).map_err(|error| cannot_be_written(output, &error))
+}
+
+fn is_an_input(output: &Path) -> Judgement {
+    complain(&format!(
+        "error: {} is read by this command, so it cannot be its output\n\
+         help: name another file",
+        output.display()
+    ));
+    Judgement::Unreadable
 }
 
 /// Refuses a folder that is none.

@@ -33,10 +33,6 @@ impl World {
         }
     }
 
-    pub(crate) fn shared_ground(&self) -> Arc<Ground> {
-        Arc::clone(&self.ground)
-    }
-
     /// Its processes, each with its link.
     pub(crate) fn members(&self) -> impl Iterator<Item = Member> {
         self.actors.iter().map(|actor| (Arc::clone(&actor.process), Arc::clone(&actor.link)))

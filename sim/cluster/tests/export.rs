@@ -1,0 +1,44 @@
+//! What madsim found replays in the world: the journals of a run, told as a scenario, come to the
+//! same record there.
+#![cfg(madsim)]
+
+use handover_cluster::{Plan, Scene, exported};
+use handover_sim::judge::{Exported, Verdict};
+use handover_sim::scenario::{Moment, Scenario, watch};
+use handover_sim::variants::{Current, names};
+
+#[track_caller]
+fn comes_to_the_same_record(scene: Scene) {
+    for seed in 0..12 {
+        let told = exported(Plan::new(scene), seed);
+        let Exported { scenario, judged, record } =
+            told.unwrap_or_else(|error| panic!("{} {seed}: {error}", scene.name()));
+        assert_eq!(judged.verdict, Verdict::Holds, "seed {seed}");
+        let text = scenario.to_string();
+        let read = Scenario::parse("told", &text, &names()).expect("it was told to be read");
+        let (mut came, mut is_over) = (None, false);
+        let run = watch(&read, &Current, &mut |moment| match moment {
+            Moment::Step(step) if !is_over => came = Some(step.after.committed().to_parts()),
+            Moment::End => is_over = true,
+            Moment::Step(_) | Moment::Command(_) | Moment::Stale(_) | Moment::Broken(_) => {}
+        });
+        assert!(run.is_as_expected(), "seed {seed}: {:?} {:?}", run.ended, run.stale);
+        assert_eq!(came.as_ref(), Some(&record), "seed {seed}");
+        assert!(record.revision.0 >= judged.commits && judged.commits > 0, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_rolling_update_replays_in_the_world_to_the_same_record() {
+    comes_to_the_same_record(Scene::RollingUpdate);
+}
+
+#[test]
+fn the_crash_of_a_builder_replays_in_the_world_to_the_same_record() {
+    comes_to_the_same_record(Scene::BuilderDies);
+}
+
+#[test]
+fn a_cancelled_build_replays_in_the_world_to_the_same_record() {
+    comes_to_the_same_record(Scene::HungBuild);
+}

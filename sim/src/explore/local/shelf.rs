@@ -1,0 +1,74 @@
+//! Parts of one kind, each once.
+
+use std::marker::PhantomData;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::super::index::Index;
+use super::super::parts::{Named, PartOf};
+
+/// What a part takes besides its bytes.
+const PART_BYTES: usize = size_of::<Box<[u8]>>() + size_of::<Named>() + size_of::<u64>() + 16;
+
+/// Parts of one kind, each once, as bytes: what is made of them once is looked up from then on.
+#[derive(Debug)]
+pub(super) struct Shelf<T> {
+    ids: Index<u128>,
+    /// What each adds to the fingerprint, for each way to seat the places.
+    pub(super) prints: Vec<u128>,
+    pub(super) numbers: Vec<Named>,
+    pub(super) ballots: Vec<u64>,
+    parts: Vec<Box<[u8]>>,
+    bytes: usize,
+    of: PhantomData<T>,
+}
+
+impl<T: Serialize + DeserializeOwned> Shelf<T> {
+    pub(super) fn new() -> Self {
+        Self {
+            ids: Index::new(),
+            prints: Vec::new(),
+            numbers: Vec::new(),
+            ballots: Vec::new(),
+            parts: Vec::new(),
+            bytes: 0,
+            of: PhantomData,
+        }
+    }
+
+    pub(super) fn put(&mut self, part: PartOf<T>) -> u32 {
+        let next = u32::try_from(self.parts.len()).expect("fewer parts than states");
+        let Some(content) = part.content else {
+            return self.ids.find(part.key).expect("a part that is known has a number");
+        };
+        if let Some(known) = self.ids.find_or_insert(part.key, next) {
+            return known;
+        }
+        self.prints.extend(content.prints);
+        self.numbers.push(content.numbers);
+        self.ballots.push(content.ballot);
+        self.bytes += content.bytes.len();
+        self.parts.push(content.bytes);
+        next
+    }
+
+    pub(super) fn part(&self, id: u32) -> T {
+        self.beginning(id)
+    }
+
+    /// The first field of a part, or all of it.
+    pub(super) fn beginning<B: DeserializeOwned>(&self, id: u32) -> B {
+        let decoded = postcard::take_from_bytes(&self.parts[id as usize]);
+        decoded.expect("what was encoded is decoded").0
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let prints = self.prints.len() * size_of::<u128>();
+        self.ids.bytes() + prints + self.parts.len() * PART_BYTES + self.bytes
+    }
+
+    pub(super) fn is_known(&self, key: u128) -> bool {
+        self.ids.find(key).is_some()
+    }
+}
