@@ -84,7 +84,9 @@ fn what_does_not_matter_is_left_out() {
 #[test]
 fn the_report_says_what_is_broken_by_what_and_since_when() {
     let explanation = explain(&crossed(), &Limits::default());
-    let report = format!("{explanation}\n{}", explanation.scenario);
+    let replay = "handover-sim replay crossed.scenario --protocol silent-stand-down";
+    let report = explanation.report().text(explanation.property(), Some(replay));
+    let report = format!("{report}\n{}", explanation.scenario);
     insta::assert_snapshot!(report);
     let readme = include_str!("../../README.md");
     let shown = format!("```explained\n{report}```");

@@ -291,3 +291,18 @@ fn the_pictures_in_the_documentation_are_what_replay_prints() {
         assert!(program.stdout == kept, "make {name} anew: {anew}");
     }
 }
+
+#[test]
+fn a_page_ends_with_the_scenario_and_the_command_that_replays_it() {
+    let path = root().join("scenarios/ownership/stand_down_crosses_the_offer.scenario");
+    let scenario = Scenario::load(path, &names()).expect("it can be read");
+    let command = "handover-sim replay 'a & b.scenario' --protocol silent-stand-down";
+    let picture = picture(&scenario, "silent-stand-down").with_replay(command.to_owned());
+    let page = html(&[picture]);
+    let behind = |text: &str| page.find(text).unwrap_or_else(|| panic!("no `{text}` in\n{page}"));
+    let departures = behind("<li>b stands down before view r1 reaches c</li>");
+    let trace = behind("<summary>The trace</summary>");
+    let story = behind("<summary>The scenario</summary>\n<pre># A stand-down crosses the offer");
+    let replay = behind("<pre>handover-sim replay 'a &amp; b.scenario'");
+    assert!(departures < trace && trace < story && story < replay);
+}

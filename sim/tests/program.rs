@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 const GOOD: &str = "\
@@ -283,7 +283,10 @@ fn a_check_of_the_workspace_is_as_expected_and_the_same_bytes_twice() {
     let table = |junit: &str| program(&workspace(), &["check", "--walks", "20", "--junit", junit]);
     let ran = table(&first);
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
-    assert_has(&ran.stdout, &["\nwalks   20 through ", " 20 hold, 0 do not", "\ndigest  "]);
+    assert_has(
+        &ran.stdout,
+        &["\nwalks     20 through ", "all properties hold\n", " 20 hold, 0 do not", "\ndigest    "],
+    );
     assert_eq!(ran.stdout, table(&second).stdout);
     let report = |path| fs::read_to_string(path).expect("it was written");
     assert_eq!(report(&first), report(&second));
@@ -358,6 +361,20 @@ fn replay_as_json_is_an_object_a_run_with_its_trace() {
         assert_eq!(ask["line"], 6);
         assert_eq!(ask["consequences"][0], "b  idle -> asking");
     }
+    let command = runs[1]["replay"].as_str().expect("it is text");
+    assert!(command.ends_with(" replay x.scenario --protocol silent-stand-down"), "{command}");
+    let picture = &runs[1]["picture"];
+    let names = picture["lanes"].as_array().expect("it is a list").iter();
+    let names: Vec<&Value> = names.map(|lane| &lane["name"]).collect();
+    assert_eq!(names, ["store", "record", "b", "c"]);
+    let list = |key: &str| picture[key].as_array().expect("it is a list").iter();
+    let crossing = list("arrows").find(|arrow| arrow["says"] == "offer g1");
+    let crossing = crossing.expect("the offer is on its way");
+    assert_eq!((&crossing["kind"], &crossing["to"]), (&json!("view"), &json!(2)));
+    let offer = list("bars").find(|bar| bar["kind"] == "offer").expect("the job is offered");
+    assert_eq!((&offer["lane"], &offer["what"]), (&json!(1), &json!("b g1")));
+    let tones: Vec<&Value> = list("marks").map(|mark| &mark["tone"]).collect();
+    assert_eq!(tones, ["lost", "broken"]);
     let as_option = program(folder.path(), &["replay", "x.scenario", "--json"]);
     assert_eq!(as_option.stdout, ran.stdout);
 }
@@ -479,7 +496,7 @@ fn without_a_terminal_the_walks_tell_by_count_how_far_they_have_come() {
     assert_eq!((ran.code, ran.stderr.as_str()), (0, "walks  100 of 200\nwalks  200 of 200\n"));
     let ran = program(folder.path(), &["check", "x.scenario"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-    assert_has(&ran.stdout, &["\nwalks   none\n"]);
+    assert_has(&ran.stdout, &["\nwalks     none\n"]);
 }
 
 #[test]

@@ -6,7 +6,9 @@ use std::ops::Range;
 use handover_sim::check::Property;
 use handover_sim::choose::{FaultKind, Outcome};
 use handover_sim::explain::Limits;
-use handover_sim::swarm::{Plan, Ran, Settings, Shard, Strategy, Swarm, Tally, run_seed};
+use handover_sim::swarm::{
+    End, Failed, Group, KEPT_MAX, Plan, Ran, Settings, Shard, Strategy, Swarm, Tally, run_seed,
+};
 use handover_sim::variants;
 
 fn swarm(protocol: &str, strategy: Strategy, seeds: Range<u64>) -> Swarm {
@@ -35,7 +37,7 @@ fn small(faults: &[FaultKind]) -> Settings {
 fn the_default_settings_hold_under_the_right_protocol() {
     let ran = run(&swarm("current", Strategy::Mix, 0..200), 2);
     assert!(ran.is_complete);
-    assert_eq!(ran.tally.failures, BTreeMap::new());
+    assert_eq!(ran.tally.ends, BTreeMap::new());
     assert_eq!(ran.tally.schedules, 200);
     assert!(ran.tally.departures.count() > 200, "{} departures", ran.tally.departures.count());
 }
@@ -94,36 +96,84 @@ fn each_strategy_finds_the_crossed_stand_down() {
     for strategy in Strategy::ALL {
         let swarm = swarm("silent-stand-down", strategy, 0..200);
         let tally = swarm.run(2, |_, broken| broken == 0).tally;
-        let mut wedges = tally.failures.keys().filter(|cause| cause.property == Property::NoWedge);
-        assert!(wedges.next().is_some(), "{strategy}: {:?}", tally.failures);
+        let mut wedges = tally.ends.keys().filter(|end| end.property == Property::NoWedge);
+        assert!(wedges.next().is_some(), "{strategy}: {:?}", tally.ends);
     }
 }
 
 #[test]
-fn a_failure_of_each_group_is_told_as_a_scenario_that_breaks_the_same() {
+fn a_failure_of_each_end_is_told_as_a_scenario_that_breaks_the_same() {
     let swarm = swarm("drain-after-release", Strategy::Mix, 0..60);
     let ran = run(&swarm, 2);
-    assert!(!ran.tally.failures.is_empty());
-    for (cause, group) in &ran.tally.failures {
+    assert!(!ran.tally.kept.is_empty());
+    for (seed, failed) in ran.tally.kept.iter().take(3) {
         for limits in [None, Some(Limits::default())] {
-            let retold = swarm.retell(&ran.plan, (cause, group), limits.as_ref());
-            assert!(retold.is_verified, "{cause:?}");
-            assert_eq!(retold.explanation.is_some(), limits.is_some(), "{cause:?}");
+            let retold = swarm.retell(&ran.plan, *seed, failed, limits.as_ref());
+            assert!(retold.is_verified, "{failed:?}");
+            assert_eq!(retold.explanation.is_some(), limits.is_some(), "{failed:?}");
         }
     }
 }
 
+/// The groups of a run whose kept failures are reduced on so many threads.
+fn grouped(swarm: &Swarm, ran: &Ran, jobs: usize) -> Vec<Group> {
+    let retold = swarm.retell_all(ran, &Limits::default(), jobs, |_| true);
+    let shapes = retold.into_iter().filter_map(|(seed, retold)| {
+        retold.explanation.map(|explanation| (seed, explanation.shape))
+    });
+    ran.tally.groups(&shapes.collect())
+}
+
 #[test]
 fn a_group_is_named_by_its_lowest_seed_and_counts_each_schedule_once() {
-    let tally = run(&swarm("silent-stand-down", Strategy::Mix, 0..60), 2).tally;
-    let counted: u64 = tally.failures.values().map(|group| group.schedules).sum();
-    assert_eq!(counted, tally.broken);
-    let lowest = tally.failures.values().map(|group| group.seed).min();
+    let swarm = swarm("silent-stand-down", Strategy::Mix, 0..60);
+    let ran = run(&swarm, 2);
+    let groups = grouped(&swarm, &ran, 2);
+    let counted: u64 = groups.iter().map(|group| group.schedules).sum();
+    assert_eq!(counted, ran.tally.broken);
+    let lowest = groups.iter().map(|group| group.seed).min();
     let silent = variants::by_name("silent-stand-down").expect("there is such a protocol");
     let settings = Settings::default();
     let breaks =
         |seed: &u64| run_seed(*seed, &settings, Strategy::Mix, silent).outcome != Outcome::Holds;
     assert_eq!(lowest, (0..60).find(breaks));
+}
+
+#[test]
+fn one_cause_is_one_group_in_however_many_events_its_schedules_end() {
+    let swarm = swarm("silent-stand-down", Strategy::Mix, 0..150);
+    let ran = run(&swarm, 2);
+    let groups = grouped(&swarm, &ran, 2);
+    let [first, ..] = groups.as_slice() else { panic!("{:?}", ran.tally.ends) };
+    assert!(first.schedules * 3 > ran.tally.broken * 2, "{groups:?}");
+    let most = ran.tally.ends.values().max().copied().unwrap_or_default();
+    assert!(most * 3 < ran.tally.broken * 2, "{:?}", ran.tally.ends);
+    assert_eq!(grouped(&swarm, &ran, 1), groups, "whatever the number of threads");
+}
+
+#[test]
+fn of_each_property_the_first_failures_are_kept_and_the_first_of_each_end() {
+    let failed = |seed: u64, decisive: &str| {
+        let end = End { property: Property::NoWedge, decisive: decisive.to_owned() };
+        let failed =
+            Failed { end: end.clone(), why: String::new(), steps: 1, digest: String::new() };
+        let (ends, kept) = ([(end, 1)].into(), [(seed, failed)].into());
+        Tally { schedules: 1, broken: 1, ends, kept, ..Tally::default() }
+    };
+    let last = 2 * KEPT_MAX as u64;
+    let one = |seed| failed(seed, if seed == last { "crash" } else { "drain" });
+    let whole = |seeds: &mut dyn Iterator<Item = u64>| {
+        seeds.fold(Tally::default(), |mut tally, seed| {
+            tally.merge(one(seed));
+            tally
+        })
+    };
+    let tally = whole(&mut (0..=last).rev());
+    let kept: Vec<u64> = tally.kept.keys().copied().collect();
+    assert_eq!(kept, (0..KEPT_MAX as u64).chain([last]).collect::<Vec<_>>());
+    let mut parts = whole(&mut (0..=last).step_by(2));
+    parts.merge(whole(&mut (0..=last).skip(1).step_by(2)));
+    assert_eq!(parts, tally);
 }
 
 #[test]
@@ -141,7 +191,7 @@ fn schedules_with_few_departures_come_first_and_each_once() {
     )
     .tally;
     assert_eq!(tally.enumerated, all);
-    assert_eq!(tally.failures, BTreeMap::new());
+    assert_eq!(tally.ends, BTreeMap::new());
 }
 
 #[test]
@@ -153,7 +203,7 @@ fn one_departure_is_enough_for_the_crossed_stand_down() {
     let seeds = 0..plan.enumerated() as u64;
     let whole = Swarm { settings, strategy, protocol: silent, seeds, shard: Shard::WHOLE };
     let tally = run(&whole, 2).tally;
-    assert!(tally.failures.keys().any(|cause| cause.property == Property::NoWedge));
+    assert!(tally.ends.keys().any(|end| end.property == Property::NoWedge));
     assert_eq!(tally.enumerated, tally.schedules);
 }
 

@@ -18,10 +18,12 @@ struct Case {
     from: u64,
     /// What a schedule may meet before what is named: it does not take the shortest way.
     or: &'static [Property],
+    /// Hosts and versions, where it takes more than 2,000 schedules of the default swarm.
+    among: Option<(u16, u8)>,
 }
 
 const fn case(name: &'static str) -> Case {
-    Case { name, from: 0, or: &[] }
+    Case { name, from: 0, or: &[], among: None }
 }
 
 const CASES: &[Case] = &[
@@ -30,7 +32,8 @@ const CASES: &[Case] = &[
     case("guarded-report"),
     case("drain-after-release"),
     case("always-broken"),
-    // An old word has to be doubled, or left behind, while its host accepts.
+    // An old word has to be doubled, or left behind, while its host accepts. Where it is a stand-down,
+    // it acknowledges what its host has not said yet, and the host ends first.
     Case { from: 390, or: &[TruthfulIdle], ..case("no-seq") },
     case("decide-when-queued"),
     case("ends-wait-for-a-pass"),
@@ -48,11 +51,15 @@ const CASES: &[Case] = &[
     case("stale-word-takes-offer-back"),
     case("no-grants"),
     case("no-grants-at-the-offer"),
+    // The host that is evicted mostly has begun by then, and so has the next.
     Case { or: &[SingleBuilder], ..case("no-grants-nor-acknowledgement") },
     case("build-at-the-offer"),
     // That the build ends by itself while it stops is the shorter schedule, and the rarer one.
     Case { or: &[SingleBuilder], ..case("abandoned-before-stopped") },
     Case { or: &[SingleBuilder], ..case("asks-before-stopped") },
+    // A view from before its start has to overtake all others on its way to a builder, and the build
+    // has to end before it is stopped: 2,000 schedules of 20 hosts do not show it.
+    Case { from: 2_124, among: Some((5, 2)), ..case("view-goes-back") },
     case("slot-released-at-cancel"),
     case("ignore-revocation"),
     case("accepted-waits"),
@@ -91,6 +98,10 @@ const FEW: u64 = 2;
 /// is looked for among a few.
 fn settings(protocol: &dyn Protocol) -> Settings {
     let mut settings = Settings::default();
+    let case = CASES.iter().find(|case| case.name == protocol.name());
+    if let Some((hosts, versions)) = case.and_then(|case| case.among) {
+        settings = Settings { hosts, versions, ..settings };
+    }
     if protocol.breaks() == Some(Property::NoLivelock) {
         settings = Settings { hosts: 3, steps_max: 1_000, local_builds: 0, ..settings };
     }
@@ -135,7 +146,8 @@ fn each_wrong_protocol_is_a_case_or_masked() {
 fn hunt(case: &Case) -> Result<WalkReport, String> {
     let named = protocol(case.name).breaks();
     let mut first = None;
-    for seed in case.from..(case.from + NEAR).min(SCHEDULES_MAX) {
+    let most = if case.among.is_some() { u64::MAX } else { SCHEDULES_MAX };
+    for seed in case.from..(case.from + NEAR).min(most) {
         let report = walked(case.name, seed);
         let broken = broken_by(&report);
         let known = |broken| Some(broken) == named || case.or.contains(&broken);

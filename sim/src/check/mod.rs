@@ -52,6 +52,7 @@ use std::fmt;
 
 use handover_core::{GrantId, Hold, HostId, Input, Phase, Record};
 
+pub(crate) use liveness::rest_while;
 pub use liveness::{Rest, rest};
 pub use machines::check_machines;
 
@@ -223,7 +224,9 @@ impl<'a> Transition<'a> {
     }
 
     /// The processes that the step has changed, each as it was, if it was, and as it is.
-    fn touched(&self) -> impl Iterator<Item = (Who, Option<&'a Process>, &'a Process)> + use<'a> {
+    pub(crate) fn touched(
+        &self,
+    ) -> impl Iterator<Item = (Who, Option<&'a Process>, &'a Process)> + use<'a> {
         self.after.touched_processes(self.before)
     }
 }

@@ -1,22 +1,56 @@
 //! `NoLivelock`: no cycle without faults avoids convergence.
 //!
 //! Judged by a bound: a calm world that has not come to rest after far more steps than any rollout
-//! needs never will. Carried by St2, Ar4, Ar8, Ca5 and Ho1.
+//! needs never will, nor one that has far more lives, or messages that nobody reads. Carried by St2, Ar4, Ar8, Ca5 and Ho1.
 
 use super::{Property, Violation};
-use crate::world::World;
+use crate::world::{Who, World};
 
-/// Steps after which a calm world that has not come to rest never will: each host takes part in
-/// at most a few hand-overs of a few dozen steps.
-pub(super) fn bound(world: &World) -> usize {
-    let hosts = world.processes().count();
-    1_000 + 200 * hosts * hosts
+/// Beyond what a calm world is taken for one that never comes to rest.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bound {
+    /// Each host takes part in at most a few hand-overs of a few dozen steps.
+    steps: usize,
+    /// Processes: a host that was wrongly declared gone comes back once.
+    lives: usize,
+    /// Messages on one link. Calm reads the oldest first, so what piles up is never read; and a
+    /// long queue is dear.
+    messages: usize,
 }
 
-/// What is said of a world that goes on after so many steps.
-pub(super) fn endless(steps: usize) -> Violation {
-    let why = format!("after {steps} calm steps it still goes on");
-    Violation::new(Property::NoLivelock, why)
+/// Steps between two looks at all links.
+const LOOKS: usize = 64;
+
+impl Bound {
+    /// For this world.
+    pub(super) fn of(world: &World) -> Self {
+        let hosts = world.processes().count();
+        let on_the_way: usize = world.processes().map(|(who, _)| waiting(world, who)).sum();
+        Self {
+            steps: 1_000 + 200 * hosts * hosts,
+            lives: 4 * (hosts + 1),
+            messages: 200 + 8 * hosts + 2 * on_the_way,
+        }
+    }
+
+    /// Is the world beyond it after so many steps?
+    pub(super) fn judge(&self, world: &World, steps: usize) -> Result<(), Violation> {
+        let goes_on = steps >= self.steps
+            || steps.is_multiple_of(LOOKS)
+                && (world.processes().count() > self.lives
+                    || world.processes().any(|(who, _)| waiting(world, who) > self.messages));
+        if !goes_on {
+            return Ok(());
+        }
+        let why = format!("after {steps} calm steps it still goes on");
+        Err(Violation::new(Property::NoLivelock, why))
+    }
+}
+
+/// The messages on a link, both ways.
+fn waiting(world: &World, who: Who) -> usize {
+    let link = world.link(who);
+    link.statements.len() + link.views.len()
 }
 
 #[cfg(test)]
@@ -65,9 +99,9 @@ mod tests {
     #[test]
     fn a_rollout_comes_to_rest_far_below_the_bound() {
         let mut world = after(two(), [Event::Ask(A)]);
-        let bound = bound(&world);
+        let bound = Bound::of(&world);
         let rested = rest(&mut world, |_| ());
-        let far_below = matches!(rested, Rest::Converged { steps } if steps * 10 < bound);
-        assert!(far_below, "{rested:?}, of {bound}");
+        let far_below = matches!(rested, Rest::Converged { steps } if steps * 10 < bound.steps);
+        assert!(far_below, "{rested:?}, of {bound:?}");
     }
 }

@@ -7,7 +7,7 @@
 use handover_core::{BuildId, Name, Work};
 
 use crate::scenario::{Command, Grant, Work as WorkWord, command_of, event_of};
-use crate::world::{ArbiterIndex, Direction, Event, StepKind, Target, Who, World};
+use crate::world::{ArbiterIndex, Direction, Event, StepKind, Who, World};
 
 /// What an event is to calm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -287,59 +287,5 @@ pub(crate) fn place_of(world: &World, event: &Event) -> Option<Name> {
     if let Event::Boot { name, .. } | Event::Overlap { name, .. } = event {
         return Some(name.clone());
     }
-    who_of(event).map(|who| world.process(who).name.clone())
-}
-
-/// The process that an event is about, as far as it is there already.
-pub(crate) fn who_of(event: &Event) -> Option<Who> {
-    match event {
-        Event::Ask(who)
-        | Event::Watch(who)
-        | Event::StandDown { who, .. }
-        | Event::Deliver { from: who, .. }
-        | Event::Read(who)
-        | Event::Plan { who, .. }
-        | Event::Step { who, .. }
-        | Event::SignOff { who, .. }
-        | Event::BuildEnds { who, .. }
-        | Event::BuildStops { who, .. }
-        | Event::Submit { who, .. }
-        | Event::CancelBuild { who, .. }
-        | Event::Drain { who, .. }
-        | Event::Undrain(who)
-        | Event::Deadline(who)
-        | Event::Cut(who)
-        | Event::Stale { who, .. }
-        | Event::Slow { who, .. }
-        | Event::Pause(who)
-        | Event::Resume(who)
-        | Event::Crash(who)
-        | Event::Gone(who)
-        | Event::Reuse(who)
-        | Event::Suspect(who)
-        | Event::Trust(who)
-        | Event::Reask(who)
-        | Event::Hang(who)
-        | Event::Unsigned { who, .. } => Some(*who),
-        Event::Repeat(wire)
-        | Event::Lose(wire)
-        | Event::Double(wire)
-        | Event::Overtake(wire)
-        | Event::Delay(wire)
-        | Event::Stall(Target::Wire(wire))
-        | Event::Flow(Target::Wire(wire)) => Some(wire.who),
-        Event::Publish(_)
-        | Event::Stall(Target::Arbiter(_))
-        | Event::Flow(Target::Arbiter(_))
-        | Event::Boot { .. }
-        | Event::Overlap { .. }
-        | Event::ArbiterCrash(_)
-        | Event::Conflict(_)
-        | Event::UnknownCommit(_)
-        | Event::Lapse(_)
-        | Event::Cancel { .. }
-        | Event::Revoke { .. }
-        | Event::Retry { .. }
-        | Event::Heal => None,
-    }
+    event.who().map(|who| world.process(who).name.clone())
 }

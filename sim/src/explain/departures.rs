@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use handover_core::Name;
+
 use super::Departure;
-use super::deed::{Key, Kind, who_of};
+use super::deed::{Key, Kind, place_of};
 use super::words::clause;
 use crate::world::{Event, Setup, World};
 
@@ -82,6 +84,40 @@ struct Found {
 /// If the schedule is not one of this setup.
 #[must_use]
 pub fn departures(setup: &Setup, schedule: &[Event]) -> Vec<Departure> {
+    let (found, worlds) = find(setup, schedule);
+    let words = |found: &Found| {
+        let words = words(found, schedule, &worlds);
+        Departure { step: found.step, words }
+    };
+    found.iter().map(words).collect()
+}
+
+/// The departures without what two failures of one cause may differ in: numbers, the names of hosts,
+/// and what calm would have taken. Hosts are numbered in the order in which they come.
+pub(super) fn shape(setup: &Setup, schedule: &[Event]) -> String {
+    let (found, _) = find(setup, schedule);
+    let mut hosts: Vec<Name> = Vec::new();
+    let shapes: Vec<String> = found
+        .iter()
+        .map(|found| {
+            let Found { event, world, .. } = found;
+            let kind = crate::choose::Kind::of(event);
+            let Some(place) = place_of(world, event) else {
+                return kind.to_string();
+            };
+            let known = hosts.iter().position(|host| *host == place);
+            let number = known.unwrap_or_else(|| {
+                hosts.push(place);
+                hosts.len() - 1
+            });
+            format!("{kind} #{}", number + 1)
+        })
+        .collect();
+    if shapes.is_empty() { "calm".to_owned() } else { shapes.join(", ") }
+}
+
+/// The departures, and the worlds before each event.
+fn find(setup: &Setup, schedule: &[Event]) -> (Vec<Found>, Vec<World>) {
     let mut world = World::new(setup.clone());
     let mut held = Held::default();
     let mut worlds = Vec::new();
@@ -95,11 +131,7 @@ pub fn departures(setup: &Setup, schedule: &[Event]) -> Vec<Departure> {
         worlds.push(world.clone());
         world.apply(event, &mut Vec::new()).expect("the schedule was replayed");
     }
-    let words = |found: Found| {
-        let words = words(&found, schedule, &worlds);
-        Departure { step: found.step, words }
-    };
-    found.into_iter().map(words).collect()
+    (found, worlds)
 }
 
 /// How many departures a schedule has.
@@ -139,7 +171,7 @@ fn words(found: &Found, schedule: &[Event], worlds: &[World]) -> String {
 /// the two have crossed.
 fn its_word(found: &Found, passed: &Event, schedule: &[Event], worlds: &[World]) -> Option<String> {
     let key = Key::of(&found.world, passed)?;
-    let who = who_of(&found.event)?;
+    let who = found.event.who()?;
     for (event, world) in schedule.iter().zip(worlds).skip(found.step + 1) {
         if Key::of(world, event).as_ref() == Some(&key) {
             return None;

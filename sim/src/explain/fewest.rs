@@ -12,7 +12,8 @@ use xxhash_rust::xxh3::Xxh3;
 use super::deed::{Deed, Kind};
 use super::departures::{Held, Taken};
 use super::replay::Case;
-use crate::check::{Property, Rest, Transition, check, rest};
+use super::round::rest;
+use crate::check::{Property, Rest, Transition, check};
 use crate::world::{ArbiterIndex, Event, World};
 
 /// Wishes and faults that a state counts by bits.
@@ -180,11 +181,4 @@ pub(super) fn is_flooded(world: &World) -> bool {
         let link = world.link(who);
         link.views.len().max(link.statements.len()) > MESSAGES_MAX
     })
-}
-
-/// A world in 128 bits.
-pub(super) fn fingerprint(world: &World) -> u128 {
-    let mut hasher = Xxh3::new();
-    world.hash(&mut hasher);
-    hasher.digest128()
 }

@@ -26,17 +26,21 @@ mod fewest;
 mod no_return;
 mod replay;
 mod report;
+mod round;
 mod shrink;
 mod story;
 mod words;
 
 use std::fmt;
 
-pub(crate) use deed::{place_of, who_of};
+use serde::{Deserialize, Serialize};
+
+pub(crate) use deed::place_of;
 pub use departures::departures;
 use fewest::Searched;
 pub use no_return::no_return;
 use replay::{Budget, Case, Played, play, record};
+pub use report::Report;
 use shrink::Shrinker;
 pub(crate) use words::{fault_words, news_of, word_for};
 
@@ -89,7 +93,8 @@ impl Default for Limits {
 }
 
 /// What kind of property it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Class {
     /// Something bad has happened, in one step.
     Safety,
@@ -98,7 +103,8 @@ pub enum Class {
 }
 
 /// How small the number of departures is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Fewest {
     /// No schedule of the reduced configuration has fewer: all of them were tried.
     Proved,
@@ -113,7 +119,8 @@ pub enum Fewest {
 }
 
 /// A place where the schedule takes another event than calm's next.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Departure {
     /// The index of the event in the schedule of the explanation.
     pub step: usize,
@@ -122,7 +129,8 @@ pub struct Departure {
 }
 
 /// The step after which convergence cannot be reached any more.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct NoReturn {
     /// The index of the event in the schedule of the explanation.
     pub step: usize,
@@ -133,7 +141,8 @@ pub struct NoReturn {
 }
 
 /// How it is known that convergence cannot be reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Evidence {
     /// All fault-free continuations were followed to their ends.
     Exhausted {
@@ -156,6 +165,8 @@ pub struct Explanation {
     pub class: Class,
     /// In the order of the schedule.
     pub departures: Vec<Departure>,
+    /// The same without numbers and names, by which failures of one cause are told to be that.
+    pub shape: String,
     /// How few they are.
     pub fewest: Fewest,
     /// The smallest setting.
@@ -195,6 +206,7 @@ pub fn explain(failure: &Failure, limits: &Limits) -> Explanation {
     smallest.search(limits.states_max);
     let Smallest { case: Case { setup, .. }, played, fewest, .. } = smallest;
     let departures = departures(&setup, &played.events);
+    let shape = departures::shape(&setup, &played.events);
     let violation = played.violation.unwrap_or_else(|| failure.violation.clone());
     let class = Class::of(property);
     let no_return =
@@ -204,6 +216,7 @@ pub fn explain(failure: &Failure, limits: &Limits) -> Explanation {
         class,
         violation,
         departures,
+        shape,
         fewest,
         setup,
         schedule: played.events,
@@ -292,6 +305,7 @@ fn as_it_is(failure: &Failure, budget: &Budget) -> Explanation {
         class: Class::of(violation.property),
         violation: violation.clone(),
         departures: Vec::new(),
+        shape: departures::shape(setup, schedule),
         fewest: Fewest::Unknown,
         setup: setup.clone(),
         schedule: schedule.clone(),

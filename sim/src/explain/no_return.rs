@@ -2,14 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use super::fewest::{fingerprint, is_flooded};
+use super::fewest::is_flooded;
+use super::round::rest;
 use super::{Evidence, Limits, NoReturn};
-use crate::check::{Rest, rest};
+use crate::check::Rest;
 use crate::draw::{Concern, Draw};
+use crate::explore::Printer;
 use crate::world::{Event, Setup, World};
 
 /// Steps of a seeded continuation, for each process.
 const STEPS_PER_PROCESS: usize = 150;
+
+/// Continuations by which a step is judged while the point is looked for.
+const FEW: u32 = 20;
 
 /// Can a converged state be reached?
 enum Reach {
@@ -33,16 +38,9 @@ pub fn no_return(setup: &Setup, schedule: &[Event], limits: &Limits) -> Option<N
         world.apply(event, &mut Vec::new()).expect("the schedule was replayed");
         worlds.push(world.clone());
     }
-    let mut future = Future { dead: BTreeSet::new(), states: 0, steps: 0, limits };
-    let mut lost: Option<(usize, Evidence)> = None;
-    for (step, world) in worlds.iter().enumerate().rev() {
-        match future.reach(world) {
-            Reach::No(evidence) => lost = Some((step, evidence)),
-            Reach::Unknown => return None,
-            Reach::Yes => break,
-        }
-    }
-    let (after, evidence) = lost.filter(|(after, _)| *after > 0)?;
+    let printer = Printer::new(setup);
+    let mut future = Future { printer, dead: BTreeSet::new(), states: 0, steps: 0, limits };
+    let (after, evidence) = future.first_lost(&worlds).filter(|(after, _)| *after > 0)?;
     let step = after - 1;
     let event = worlds[step].name_of(&schedule[step]);
     Some(NoReturn { step, event, evidence })
@@ -50,6 +48,7 @@ pub fn no_return(setup: &Setup, schedule: &[Event], limits: &Limits) -> Option<N
 
 /// What can follow without faults.
 struct Future<'a> {
+    printer: Printer,
     /// States from which convergence is known to be out of reach.
     dead: BTreeSet<u128>,
     states: usize,
@@ -58,8 +57,34 @@ struct Future<'a> {
 }
 
 impl Future<'_> {
-    fn reach(&mut self, world: &World) -> Reach {
-        if self.steps > self.limits.steps_max / 4 {
+    /// The first world of the last stretch from which nothing converges. Where that is not exact, it
+    /// is looked for with a few continuations, and then held against all of them.
+    fn first_lost(&mut self, worlds: &[World]) -> Option<(usize, Evidence)> {
+        let few = FEW.min(self.limits.continuations);
+        let mut lost: Option<(usize, Evidence)> = None;
+        for (step, world) in worlds.iter().enumerate().rev() {
+            match self.reach(world, few) {
+                Reach::No(evidence) => lost = Some((step, evidence)),
+                Reach::Unknown => return None,
+                Reach::Yes => break,
+            }
+        }
+        let (first, evidence) = lost?;
+        if let Evidence::Exhausted { .. } = evidence {
+            return lost;
+        }
+        for (step, world) in worlds.iter().enumerate().skip(first) {
+            match self.reach(world, self.limits.continuations) {
+                Reach::No(evidence) => return Some((step, evidence)),
+                Reach::Unknown => return None,
+                Reach::Yes => {}
+            }
+        }
+        None
+    }
+
+    fn reach(&mut self, world: &World, continuations: u32) -> Reach {
+        if self.is_spent() {
             return Reach::Unknown;
         }
         let mut healed = world.clone();
@@ -71,15 +96,20 @@ impl Future<'_> {
         if let Some(found) = self.exhaust(&healed) {
             return found;
         }
-        self.sample(&healed)
+        self.sample(&healed, continuations)
     }
 
-    /// Follows all orders of what happens by itself; none where they are too many.
+    fn is_spent(&self) -> bool {
+        self.steps > self.limits.steps_max / 4
+    }
+
+    /// Follows all orders of what happens by itself; none where they are too many. Worlds that
+    /// differ in their numbers alone are one.
     fn exhaust(&mut self, world: &World) -> Option<Reach> {
         let mut seen = BTreeSet::new();
         let mut open = vec![world.clone()];
         while let Some(world) = open.pop() {
-            let key = fingerprint(&world);
+            let key = self.printer.print(&world);
             if self.dead.contains(&key) || !seen.insert(key) {
                 continue;
             }
@@ -103,11 +133,10 @@ impl Future<'_> {
         Some(Reach::No(Evidence::Exhausted { states: self.states }))
     }
 
-    fn sample(&mut self, world: &World) -> Reach {
-        let continuations = self.limits.continuations;
+    fn sample(&mut self, world: &World, continuations: u32) -> Reach {
         let steps_max = STEPS_PER_PROCESS * world.processes().count();
         for seed in 0..u64::from(continuations) {
-            if self.steps > self.limits.steps_max / 4 {
+            if self.is_spent() {
                 return Reach::Unknown;
             }
             let mut draw = Draw::new(seed, Concern::Schedule);

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::deed::{Deed, Key};
+use super::round::{Round, rest};
 use super::{Class, Failure};
-use crate::check::{Property, Rest, Transition, Violation, check, rest};
+use crate::check::{Property, Rest, Transition, Violation, check};
 use crate::world::{Event, Setup, World};
 
 /// A candidate: a setting, and the deeds that are mentioned, in their order.
@@ -73,6 +74,15 @@ impl Stage {
         self.violation.is_none()
     }
 
+    /// Back to where so many events have happened.
+    fn rewind(&mut self, setup: &Setup, events: usize) {
+        self.events.truncate(events);
+        self.world = World::new(setup.clone());
+        for event in &self.events {
+            self.world.apply(event, &mut Vec::new()).expect("it has happened before");
+        }
+    }
+
     /// All faults end, and calm goes on to rest. That end belongs to each schedule, so its events
     /// are kept only where one of them breaks something.
     fn end(&mut self, budget: &mut Budget) {
@@ -106,8 +116,8 @@ pub(super) fn play(case: &Case, property: Property, budget: &mut Budget) -> Play
     }
     let mut skipped = Vec::new();
     let mut at = 0;
-    let steps_max = calm_max(case);
-    while stage.violation.is_none() && stage.events.len() < steps_max {
+    let (mut round, mut moved) = (Round::new(&stage.world), 0);
+    while stage.violation.is_none() {
         let deed = case.deeds.get(at).map(|deed| &**deed);
         if deed.is_none() && Class::of(property) == Class::Liveness {
             break;
@@ -127,6 +137,13 @@ pub(super) fn play(case: &Case, property: Property, budget: &mut Budget) -> Play
             Some(event) => {
                 budget.steps += 1;
                 stage.step(event);
+                if is_deed {
+                    (round, moved) = (Round::new(&stage.world), stage.events.len());
+                } else if round.see(&stage.world).is_some() {
+                    // What is left of the list never comes, and what goes round is of the end.
+                    stage.rewind(&case.setup, moved);
+                    break;
+                }
             }
             None => skipped.push(at - 1),
         }
@@ -136,12 +153,6 @@ pub(super) fn play(case: &Case, property: Property, budget: &mut Budget) -> Play
     }
     skipped.extend(at..case.deeds.len());
     Played { events: stage.events, violation: stage.violation, skipped }
-}
-
-/// Steps after which a replay that has not come to the end of its list goes to the rest.
-fn calm_max(case: &Case) -> usize {
-    let hosts = case.setup.places.len();
-    case.deeds.len() + 1_000 + 200 * hosts * hosts
 }
 
 /// What calm takes next among what is not held back: an event that is not mentioned any more, or

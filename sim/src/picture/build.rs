@@ -1,23 +1,31 @@
 //! From the steps of a run to what a picture shows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use handover_core::{Name, Record, Work};
+use handover_core::executor::Stage;
+use handover_core::{Name, Record, Waiter, Work};
 
 use super::flight::Flight;
 use super::label::label;
 use super::model::{Bar, BarKind, Commit, Diagram, Lane, LaneKind, Note, Row, RowKind, Tone};
 use crate::check::{Transition, Violation};
-use crate::explain::{Class, Limits, is_fault, no_return};
+use crate::explain::{Class, Departure, Limits, departures, is_fault, no_return};
 use crate::scenario::{CURRENT, Content, Ended, Moment, Run, Scenario, setup_of, watch};
 use crate::variants::Protocol;
 use crate::world::{Event, Fact, Life, Setup, Who, World};
 
+/// A picture, the run that it shows, and of one that breaks a property its departures from calm.
+pub(super) type Built = (Diagram, Run, Vec<Departure>);
+
 /// Runs a scenario and makes the picture of the run.
-pub(super) fn build(scenario: &Scenario, protocol: &'static dyn Protocol) -> (Diagram, Run) {
+pub(super) fn build(scenario: &Scenario, protocol: &'static dyn Protocol) -> Built {
     let setup = setup_of(scenario, protocol);
     let mut builder = Builder::new(&setup, scenario.setup().single_steps);
     let run = watch(scenario, protocol, &mut |moment| builder.see(moment));
+    let departures = match &run.ended {
+        Ended::Breaks { .. } => builder.departures(&setup),
+        Ended::Holds => Vec::new(),
+    };
     let mut diagram = builder.finish(&setup);
     diagram.title = scenario.title().to_owned();
     diagram.about = about(scenario, protocol);
@@ -26,10 +34,11 @@ pub(super) fn build(scenario: &Scenario, protocol: &'static dyn Protocol) -> (Di
         Ended::Holds if run.is_stale() => format!("stale under {}", run.protocol),
         Ended::Holds => format!("all properties hold under {}", run.protocol),
         Ended::Breaks { violation, .. } => {
-            format!("{} is broken under {}", violation.property, run.protocol)
+            let (property, class) = (violation.property, Class::of(violation.property));
+            format!("{property} ({class}) is broken under {}", run.protocol)
         }
     };
-    (diagram, run)
+    (diagram, run, departures)
 }
 
 /// What the scenario says of itself, and what a wrong protocol leaves out.
@@ -50,6 +59,9 @@ fn about(scenario: &Scenario, protocol: &'static dyn Protocol) -> Vec<String> {
 /// A picture is wanted at once.
 const LIMITS: Limits = Limits { steps_max: 400_000, states_max: 20_000, continuations: 1_000 };
 
+/// A longer schedule is no explanation, and its departures are hundreds.
+const EXPLAINED_MAX: usize = 500;
+
 /// Steps without a command after which a picture ends: a world that comes to rest needs fewer.
 const UNCOMMANDED_MAX: usize = 500;
 
@@ -63,6 +75,8 @@ struct Builder {
     flight: Flight,
     /// The bars that have begun and not ended, by what they are of.
     open: BTreeMap<(BarKind, usize, String), usize>,
+    /// The works that have a slot.
+    slots: BTreeMap<Who, BTreeSet<Work>>,
     /// The events up to the end of the file, each with its row.
     schedule: Vec<(Event, usize)>,
     has_ended: bool,
@@ -119,6 +133,7 @@ impl Builder {
             lanes: Lanes { arbiters, places },
             flight,
             open: BTreeMap::new(),
+            slots: BTreeMap::new(),
             schedule: Vec::new(),
             has_ended: false,
             uncommanded: 0,
@@ -180,6 +195,7 @@ impl Builder {
         self.flight.follow(step, row, !is_told, &self.lanes, &mut self.diagram.messages);
         self.holds(step, row);
         self.builds(step, row);
+        self.slots(step, row);
         self.stretches(step, row);
         if !self.has_ended {
             self.schedule.push((step.event.clone(), row));
@@ -250,6 +266,39 @@ impl Builder {
         }
     }
 
+    /// Who has a slot, from the step that hands it over to the one that gives it back.
+    fn slots(&mut self, step: &Transition<'_>, row: usize) {
+        for (who, _, process) in step.touched() {
+            let lane = self.lanes.host(step.after, who);
+            let executor = process.host.executor();
+            let waiting = executor.queue().into_iter().filter_map(|queued| match queued.waiter {
+                Waiter::Build(build) => Some(Work::Local(build)),
+                Waiter::Candidate => None,
+            });
+            // What gives its slot back has left the current set: it is known from before.
+            let known = self.slots.remove(&who).unwrap_or_default();
+            let works = executor.current().map(|(work, _)| work.clone()).chain(waiting);
+            let has = |work: &Work| executor.stage(work).is_some_and(Stage::needs_slot);
+            let mut holders: BTreeSet<Work> = works.chain(known).filter(has).collect();
+            if !process.lives() {
+                holders.clear();
+            }
+            let reserved = executor.has_reservation() && process.lives();
+            let words = holders.iter().map(Work::to_string);
+            let words: Vec<String> = words.chain(reserved.then(|| "reserved".to_owned())).collect();
+            let open =
+                self.open.keys().filter(|(kind, at, _)| (*kind, *at) == (BarKind::Slot, lane));
+            let open: Vec<String> = open.map(|(.., what)| what.clone()).collect();
+            for what in open.iter().filter(|what| !words.contains(*what)) {
+                self.end(BarKind::Slot, lane, what, row);
+            }
+            for what in words.into_iter().filter(|what| !open.contains(what)) {
+                self.begin(BarKind::Slot, lane, what, row);
+            }
+            self.slots.insert(who, holders);
+        }
+    }
+
     /// What lasts: slow hosts, stalled links, drains, and places without a process.
     fn stretches(&mut self, step: &Transition<'_>, row: usize) {
         for (index, arbiter) in step.after.arbiters() {
@@ -288,15 +337,26 @@ impl Builder {
     }
 
     fn begin(&mut self, kind: BarKind, lane: usize, what: String, row: usize) {
-        let bar = Bar { kind, lane, from: row, to: None };
-        self.open.insert((kind, lane, what), self.diagram.bars.len());
-        self.diagram.bars.push(bar);
+        self.open.insert((kind, lane, what.clone()), self.diagram.bars.len());
+        self.diagram.bars.push(Bar { kind, lane, what, from: row, to: None });
     }
 
     fn end(&mut self, kind: BarKind, lane: usize, what: &str, row: usize) {
         if let Some(bar) = self.open.remove(&(kind, lane, what.to_owned())) {
             self.diagram.bars[bar].to = Some(row);
         }
+    }
+
+    /// Those up to the end of the file.
+    fn departures(&self, setup: &Setup) -> Vec<Departure> {
+        if self.schedule.len() > EXPLAINED_MAX {
+            return Vec::new();
+        }
+        departures(setup, &self.events())
+    }
+
+    fn events(&self) -> Vec<Event> {
+        self.schedule.iter().map(|(event, _)| event.clone()).collect()
     }
 
     fn finish(mut self, setup: &Setup) -> Diagram {
@@ -318,8 +378,7 @@ impl Builder {
         if Class::of(violation.property) != Class::Liveness {
             return;
         }
-        let events: Vec<Event> = self.schedule.iter().map(|(event, _)| event.clone()).collect();
-        if let Some(lost) = no_return(setup, &events, &LIMITS) {
+        if let Some(lost) = no_return(setup, &self.events(), &LIMITS) {
             let row = self.schedule[lost.step].1;
             let text = format!("no return: {}", lost.evidence);
             self.diagram.notes.push(Note { row, text, tone: Tone::Lost });
@@ -330,6 +389,11 @@ impl Builder {
 fn is_of_record(kind: BarKind) -> bool {
     match kind {
         BarKind::Offer | BarKind::Hold => true,
-        BarKind::Build | BarKind::Drain | BarKind::Slow | BarKind::Stalled | BarKind::Dead => false,
+        BarKind::Build
+        | BarKind::Slot
+        | BarKind::Drain
+        | BarKind::Slow
+        | BarKind::Stalled
+        | BarKind::Dead => false,
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::svg::escape;
+use super::{Picture, svg};
 
 const STYLE: &str = "\
 :root{color-scheme:light dark}\
@@ -16,26 +17,42 @@ summary{cursor:pointer}\
 @media (prefers-color-scheme:dark){body{background:#0d1117;color:#e6edf3}\
 pre{border-color:#4a525c}}";
 
-/// A page of sections: each a heading, a picture, and the trace that says the same in words.
-pub(super) fn page(sections: &[(String, String, String)]) -> String {
-    let title = sections.first().map_or("", |(title, ..)| title.as_str());
+/// A page with a section for each picture.
+pub(super) fn page(pictures: &[Picture]) -> String {
+    let title = pictures.first().map(Picture::title).unwrap_or_default();
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width\">\n<title>{}</title>\n\
          <style>{STYLE}</style>\n</head>\n<body>\n",
-        escape(title)
+        escape(&title)
     );
-    for (title, svg, trace) in sections {
-        let _ = write!(
-            page,
-            "<section>\n<h1>{}</h1>\n<figure>\n{svg}</figure>\n\
-             <details>\n<summary>The trace</summary>\n<pre>{}</pre>\n</details>\n</section>\n",
-            escape(title),
-            escape_lines(trace)
-        );
+    for picture in pictures {
+        let _ = write!(page, "<section>\n<h1>{}</h1>\n", escape(&picture.title()));
+        page.push_str(&departures(picture));
+        let _ = write!(page, "<figure>\n{}</figure>\n", svg(std::slice::from_ref(picture)));
+        page.push_str(&folded("The trace", &picture.run.trace.to_string()));
+        page.push_str(&folded("The scenario", &picture.scenario));
+        if let Some(command) = &picture.replay {
+            let _ = writeln!(page, "<p>Replay it with</p>\n<pre>{}</pre>", escape(command));
+        }
+        page.push_str("</section>\n");
     }
     page.push_str("</body>\n</html>\n");
     page
+}
+
+/// What the schedule has that calm has not.
+fn departures(picture: &Picture) -> String {
+    if picture.departures.is_empty() {
+        return String::new();
+    }
+    let items = picture.departures.iter().map(|each| format!("<li>{}</li>\n", escape(&each.words)));
+    format!("<p>Departures from calm:</p>\n<ol>\n{}</ol>\n", items.collect::<String>())
+}
+
+fn folded(summary: &str, text: &str) -> String {
+    let text = escape_lines(text);
+    format!("<details>\n<summary>{summary}</summary>\n<pre>{text}</pre>\n</details>\n")
 }
 
 fn escape_lines(text: &str) -> String {

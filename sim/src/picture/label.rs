@@ -39,7 +39,7 @@ fn words(step: &Transition<'_>, lanes: &Lanes) -> Option<(usize, String, Tone)> 
         let text = format!("boots {}", version.unwrap_or_default());
         return Some((lanes.place(name), text, Tone::Plain));
     }
-    let who = crate::explain::who_of(step.event)?;
+    let who = step.event.who()?;
     let said = said(step);
     let own = own_words(step);
     let text = match (own, said) {

@@ -4,7 +4,7 @@
 //! what needs more words stands in the column on the left, or in a note of its own below the row.
 
 use super::legend;
-use super::model::{BarKind, Diagram, LaneKind, MessageEnd, MessageKind, Row, RowKind, Tone};
+use super::model::{Bar, BarKind, Diagram, LaneKind, MessageEnd, MessageKind, Row, RowKind, Tone};
 use super::shape::{Anchor, Class, Shape, Text, wrap};
 
 /// The distance between the lines of notes and titles.
@@ -40,6 +40,7 @@ pub(super) fn layout(diagram: &Diagram) -> Layout {
     plan.bars(bottom);
     plan.messages(bottom);
     plan.rows();
+    plan.holders();
     plan.shapes.extend(words);
     plan.lane_names();
     legend::draw(diagram, &mut plan.shapes, (MARGIN, plan.width - MARGIN), &mut plan.y);
@@ -189,7 +190,7 @@ impl<'a> Plan<'a> {
     }
 
     fn bars(&mut self, bottom: i32) {
-        for bar in &self.diagram.bars {
+        for (index, bar) in self.diagram.bars.iter().enumerate() {
             let x = self.lanes[bar.lane];
             let y = self.rows.get(bar.from).copied().unwrap_or(bottom);
             let y = if bar.kind == BarKind::Dead && bar.from == 0 { y - ROW / 2 } else { y };
@@ -198,6 +199,7 @@ impl<'a> Plan<'a> {
                 BarKind::Offer => (-BAR / 2, BAR, Class::Offer),
                 BarKind::Hold => (-BAR / 2, BAR, Class::Hold),
                 BarKind::Build => (-BAR / 2, BAR, Class::Build),
+                BarKind::Slot => (-BAR / 2 - 13 - 7 * self.column(index), 5, Class::Slot),
                 BarKind::Drain => (-BAR / 2 - 5, 3, Class::Drain),
                 BarKind::Slow => (BAR / 2 + 2, 4, Class::Slow),
                 BarKind::Stalled => (BAR / 2 + 7, 4, Class::Stalled),
@@ -206,6 +208,34 @@ impl<'a> Plan<'a> {
             let h = (end - y).max(4);
             self.shapes.push(Shape::Rect { x: x + offset, y, w, h, class });
         }
+    }
+
+    /// Who has a slot, where the bar begins: the label of such a row stands beside the same lane, on
+    /// its other side.
+    fn holders(&mut self) {
+        let diagram = self.diagram;
+        for (index, bar) in diagram.bars.iter().enumerate() {
+            let is_told = diagram.rows.get(bar.from).is_some_and(|row| {
+                row.kind != RowKind::Quiet
+                    && row.label.as_ref().is_none_or(|label| label.lane == bar.lane)
+            });
+            if bar.kind == BarKind::Slot && is_told {
+                let x = self.lanes[bar.lane] - BAR / 2 - 17 - 7 * self.column(index);
+                let y = self.rows[bar.from] + 4;
+                self.text(x, y, &bar.what, Class::Detail, Anchor::End);
+            }
+        }
+    }
+
+    /// The first column beside a lane in which no earlier bar of the kind still stands.
+    fn column(&self, index: usize) -> i32 {
+        let bar = &self.diagram.bars[index];
+        let stands = |other: &&Bar| {
+            let is_alike = (other.kind, other.lane) == (bar.kind, bar.lane);
+            is_alike && other.to.is_none_or(|to| to > bar.from)
+        };
+        let beside = self.diagram.bars[..index].iter().filter(stands).count();
+        i32::try_from(beside).expect("a few slots")
     }
 
     fn messages(&mut self, bottom: i32) {

@@ -61,6 +61,7 @@ fn entries(diagram: &Diagram) -> Vec<(Class, &'static str)> {
     add(diagram.is_used(BarKind::Offer), Class::Offer, "the job is offered");
     add(diagram.is_used(BarKind::Hold), Class::Hold, "the job is held");
     add(diagram.is_used(BarKind::Build), Class::Build, "a build runs");
+    add(diagram.is_used(BarKind::Slot), Class::Slot, "a slot is held");
     add(diagram.is_used(BarKind::Drain), Class::Drain, "drains");
     add(diagram.is_used(BarKind::Slow), Class::Slow, "slow");
     add(diagram.is_used(BarKind::Stalled), Class::Stalled, "stalled");
@@ -77,7 +78,8 @@ fn sample(shapes: &mut Vec<Shape>, class: Class, x: i32, y: i32) {
     let bar = |w: i32| Shape::Rect { x: x + (SAMPLE - w) / 2, y: y - 8, w, h: 16, class };
     let line = matches!(class, Class::Statement | Class::View | Class::QuietView | Class::Commit);
     let ground = matches!(class, Class::BrokenFill | Class::LostFill);
-    let thin = matches!(class, Class::Drain | Class::Slow | Class::Stalled | Class::Dead);
+    let thin =
+        matches!(class, Class::Slot | Class::Drain | Class::Slow | Class::Stalled | Class::Dead);
     shapes.push(if line {
         Shape::Arrow { x1, y1: y, x2, y2: y, class }
     } else if class == Class::Open {

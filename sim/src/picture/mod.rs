@@ -15,6 +15,9 @@ mod model;
 mod shape;
 mod svg;
 
+use serde::{Serialize, Serializer};
+
+use crate::explain::Departure;
 use crate::scenario::{Run, Scenario};
 use crate::variants::Protocol;
 use model::Diagram;
@@ -24,14 +27,32 @@ use model::Diagram;
 pub struct Picture {
     diagram: Diagram,
     run: Run,
+    departures: Vec<Departure>,
+    scenario: String,
+    /// The command that replays it.
+    replay: Option<String>,
+}
+
+/// Lanes, rows, arrows, bars and marks. A lane and a row are named by their numbers, from 0 on.
+impl Serialize for Picture {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.diagram.serialize(serializer)
+    }
 }
 
 impl Picture {
     /// Runs a scenario under a protocol, and makes the picture of it.
     #[must_use]
     pub fn of(scenario: &Scenario, protocol: &'static dyn Protocol) -> Self {
-        let (diagram, run) = build::build(scenario, protocol);
-        Self { diagram, run }
+        let (diagram, run, departures) = build::build(scenario, protocol);
+        let scenario = scenario.to_string();
+        Self { diagram, run, departures, scenario, replay: None }
+    }
+
+    /// The same with the command that replays it, for a form that has room for it.
+    #[must_use]
+    pub fn with_replay(self, command: String) -> Self {
+        Self { replay: Some(command), ..self }
     }
 
     /// The run that it shows.
@@ -56,17 +77,11 @@ pub fn svg(pictures: &[Picture]) -> String {
     svg::document(&laid_out)
 }
 
-/// One HTML page: each picture with its trace.
+/// One HTML page: each picture with the departures from calm that break a property, the trace, the
+/// scenario, and the command that replays it.
 #[must_use]
 pub fn html(pictures: &[Picture]) -> String {
-    let sections: Vec<_> = pictures
-        .iter()
-        .map(|picture| {
-            let svg = svg(std::slice::from_ref(picture));
-            (picture.title(), svg, picture.run.trace.to_string())
-        })
-        .collect();
-    html::page(&sections)
+    html::page(pictures)
 }
 
 /// A Mermaid sequence diagram of each picture, an empty line between two.

@@ -1,24 +1,30 @@
-//! What a picture shows: lanes, rows, messages and bars. No geometry, no words of a format.
+//! What a picture shows: lanes, rows, messages and bars. No geometry, no words of a format. JSON has
+//! it as it stands here.
+
+use serde::Serialize;
 
 /// A run as a space-time diagram.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Diagram {
     pub(super) title: String,
     /// What the file says of it, and what a wrong protocol leaves out.
     pub(super) about: Vec<String>,
     /// Under which protocol, and how it ended.
     pub(super) verdict: String,
+    #[serde(rename = "broken")]
     pub(super) is_broken: bool,
     pub(super) lanes: Vec<Lane>,
     /// In time; a row is a step, or a command that could not happen.
     pub(super) rows: Vec<Row>,
+    #[serde(rename = "arrows")]
     pub(super) messages: Vec<Message>,
     pub(super) bars: Vec<Bar>,
     /// What stands below a row, across all lanes.
+    #[serde(rename = "marks")]
     pub(super) notes: Vec<Note>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(super) struct Lane {
     pub(super) name: String,
     /// In smaller letters below the name.
@@ -26,14 +32,15 @@ pub(super) struct Lane {
     pub(super) kind: LaneKind,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum LaneKind {
     Store,
     Record,
     Host,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(super) struct Row {
     /// The command, or the name of what follows one.
     pub(super) text: String,
@@ -46,7 +53,8 @@ pub(super) struct Row {
     pub(super) commit: Option<Commit>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum RowKind {
     /// A command of the scenario.
     Command,
@@ -58,14 +66,15 @@ pub(super) enum RowKind {
     Stale,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(super) struct Label {
     pub(super) lane: usize,
     pub(super) text: String,
     pub(super) tone: Tone,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Tone {
     Plain,
     Good,
@@ -76,7 +85,7 @@ pub(super) enum Tone {
     Lost,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(super) struct Commit {
     /// The arbiter's lane.
     pub(super) lane: usize,
@@ -84,7 +93,7 @@ pub(super) struct Commit {
     pub(super) revision: Option<String>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(super) struct Message {
     pub(super) kind: MessageKind,
     /// The lane and the row at which it is sent.
@@ -95,16 +104,19 @@ pub(super) struct Message {
     /// What it says, in a word or two.
     pub(super) says: String,
     /// It brought about nothing.
+    #[serde(rename = "quiet")]
     pub(super) is_quiet: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum MessageKind {
     Statement,
     View,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum MessageEnd {
     /// At this row.
     Arrives(usize),
@@ -115,16 +127,20 @@ pub(super) enum MessageEnd {
 }
 
 /// A stretch of time on a lane.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(super) struct Bar {
     pub(super) kind: BarKind,
     pub(super) lane: usize,
+    /// Whose it is: the host and the grant of a hold, the build that runs or has the slot. May be
+    /// empty.
+    pub(super) what: String,
     /// From the middle of this row to that of another one; none: to the end.
     pub(super) from: usize,
     pub(super) to: Option<usize>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum BarKind {
     /// The job is offered to a host.
     Offer,
@@ -132,6 +148,8 @@ pub(super) enum BarKind {
     Hold,
     /// A build runs.
     Build,
+    /// A build, or the candidate before it, has a slot.
+    Slot,
     /// A host drains.
     Drain,
     /// A host is slow, or reads old views.
@@ -142,7 +160,7 @@ pub(super) enum BarKind {
     Dead,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(super) struct Note {
     /// The row below which it stands.
     pub(super) row: usize,

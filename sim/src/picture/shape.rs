@@ -30,6 +30,7 @@ pub(super) enum Class {
     Offer,
     Hold,
     Build,
+    Slot,
     Drain,
     Slow,
     Stalled,
@@ -68,6 +69,7 @@ impl Class {
             Self::Offer => "offer",
             Self::Hold => "hold",
             Self::Build => "build",
+            Self::Slot => "slot",
             Self::Drain => "drain",
             Self::Slow => "slow",
             Self::Stalled => "stalled",
@@ -102,6 +104,7 @@ impl Class {
             | Self::Offer
             | Self::Hold
             | Self::Build
+            | Self::Slot
             | Self::Drain
             | Self::Slow
             | Self::Stalled

@@ -1,10 +1,12 @@
-//! `check`: all scenarios under all their protocols, then the walks.
+//! `check`: all scenarios under all their protocols, then a quick exploration and the walks.
 
 use std::path::PathBuf;
 
 use handover_sim::suite::{Judgement, Suite, SuiteReport};
+use handover_sim::variants::Current;
 
 use super::cli::{Check, DEFAULT_PATH};
+use super::explore::Explored;
 use super::files::{refuse_folder, refuse_missing, refuse_output, write};
 use super::progress::Progress;
 use super::walks::{self, Walks};
@@ -14,12 +16,20 @@ use super::{complain, complain_of_unreadable, json, junit, print, table};
 #[derive(Debug)]
 pub(super) struct Checked {
     pub(super) suite: SuiteReport,
-    pub(super) walks: Walks,
+    /// None where only files are checked.
+    pub(super) explored: Option<Explored>,
+    /// None where none are asked for.
+    pub(super) walks: Option<Walks>,
+    /// Whether all that was found was written.
+    saved: Judgement,
 }
 
 impl Checked {
     pub(super) fn judgement(&self) -> Judgement {
-        self.suite.judgement().max(self.walks.judgement())
+        let explored = self.explored.as_ref().map(Explored::judgement);
+        let walks = self.walks.as_ref().map(Walks::judgement);
+        let searched = [explored, walks].into_iter().flatten();
+        searched.fold(self.suite.judgement(), Judgement::max)
     }
 }
 
@@ -30,9 +40,8 @@ pub(super) fn check(asked: &Check) -> Result<Judgement, Judgement> {
     let junit = asked.options.junit.as_deref();
     refuse_output(junit, &suite)?;
     refuse_folder(asked.out())?;
-    let mut checked = run(suite, asked.walks());
-    let saved = checked.walks.save(asked.out());
-    let mut judgement = checked.judgement().max(saved);
+    let checked = run(suite, asked);
+    let mut judgement = checked.judgement().max(checked.saved);
     if let Some(path) = junit {
         judgement = judgement.max(write(path, &junit::report(&checked)));
     }
@@ -56,12 +65,60 @@ fn paths(asked: &Check) -> Result<Vec<PathBuf>, Judgement> {
     Err(Judgement::Unreadable)
 }
 
-fn run(suite: Suite, walks: u64) -> Checked {
+fn run(suite: Suite, asked: &Check) -> Checked {
     complain_of_unreadable(&suite);
     let runs = u64::try_from(suite.runs()).expect("runs are counted in memory");
-    let mut progress = Progress::new(runs, walks);
+    let count = asked.walks();
+    let progress = Progress::new(runs, count);
     let suite = suite.run(|_| progress.run());
-    let walks = walks::walk(walks, || progress.walk());
+    let (explored, saved) = match asked.paths.is_empty() {
+        true => Some(walks::explore(asked.out())).unzip(),
+        false => (None, None),
+    };
+    let walks = (count > 0).then(|| {
+        let walks = walks::walk(count, &Current, asked.out(), |begun| progress.walked(begun));
+        progress.walked(count);
+        walks
+    });
     progress.end();
-    Checked { suite, walks }
+    let walks_saved = walks.as_ref().map(|walks| walks.saved);
+    let saved = [saved, walks_saved].into_iter().flatten();
+    let saved = saved.fold(Judgement::AsExpected, Judgement::max);
+    Checked { suite, explored, walks, saved }
+}
+
+#[cfg(test)]
+mod tests {
+    use handover_sim::variants::by_name;
+
+    use super::*;
+
+    fn checked(folder: &std::path::Path) -> Checked {
+        let protocol = by_name("silent-stand-down").expect("there is such a protocol");
+        let walks = walks::walk(20, protocol, folder, |_| ());
+        let (saved, suite) = (walks.saved, SuiteReport { files: Vec::new() });
+        Checked { suite, explored: None, walks: Some(walks), saved }
+    }
+
+    #[test]
+    fn a_walk_that_fails_is_told_in_each_form_with_the_command_that_replays_it() {
+        let folder = tempfile::tempdir().expect("there is room for a folder");
+        let checked = checked(folder.path());
+        assert_eq!(checked.saved, Judgement::AsExpected);
+        let forms = [table::table(&checked), json::check(&checked), junit::report(&checked)];
+        for text in forms {
+            for part in ["NoWedge", " replay ", ".scenario --protocol silent-stand-down"] {
+                assert!(text.contains(part), "no `{part}` in\n{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_folder_that_takes_no_file_is_reported_and_what_was_found_is_told() {
+        let folder = tempfile::tempdir().expect("there is room for a folder");
+        let checked = checked(&folder.path().join("nowhere"));
+        assert_eq!(checked.saved, Judgement::Unreadable);
+        let text = table::table(&checked);
+        assert!(text.contains("break NoWedge") && !text.contains(" replay "), "{text}");
+    }
 }

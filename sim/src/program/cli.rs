@@ -19,11 +19,12 @@ use super::swarm::Swarm;
 pub(super) const DEFAULT_PATH: &str = "scenarios";
 
 /// Walks of a check that is told neither how many nor of which files.
-const DEFAULT_WALKS: u64 = 2_000;
+const DEFAULT_WALKS: u64 = 500;
 
 /// Replays races of a rollout from files, and looks for new ones in seeded walks.
 ///
-/// Without a command it does `check`, with its options: all of ./scenarios, then the walks.
+/// Without a command it does `check`, with its options: all of ./scenarios, then every interleaving
+/// of a small rollout, then walks through large ones.
 #[derive(Debug, Parser)]
 #[command(name = "handover-sim", version, after_help = EXIT_CODES)]
 pub(super) struct Cli {
@@ -86,7 +87,7 @@ Exit codes:
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Run scenarios under all protocols of their heads, then seeded walks
+    /// Run scenarios under all protocols of their heads; where none are named, explore and walk, too
     #[command(after_help = EXIT_CODES)]
     Check(Check),
     /// Run scenarios and print their traces
@@ -125,11 +126,10 @@ pub(super) struct CheckOptions {
     /// Also write a JUnit report
     #[arg(long, value_name = "FILE")]
     pub(super) junit: Option<PathBuf>,
-    /// Walks over a rolling update of 5 hosts and 2 versions with faults, of the seeds from 0 on
-    /// [default: 2000; 0 where a PATH is given]
+    /// Walks of the default swarm, of the seeds from 0 on [default: 500; 0 where a PATH is given]
     #[arg(long, value_name = "N")]
     walks: Option<u64>,
-    /// The folder that takes the scenario of a walk that fails [default: .]
+    /// The folder that takes the scenarios of what fails beyond the files [default: .]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -141,7 +141,7 @@ impl Check {
         self.options.walks.unwrap_or(default)
     }
 
-    /// The folder that takes the scenario of a walk that fails.
+    /// The folder that takes the scenarios of what fails beyond the files.
     pub(super) fn out(&self) -> &Path {
         self.options.out.as_deref().unwrap_or_else(|| Path::new("."))
     }

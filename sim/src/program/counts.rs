@@ -59,10 +59,16 @@ pub(super) fn themes(suite: &SuiteReport) -> BTreeMap<&str, Vec<&FileReport>> {
     themes
 }
 
-/// The digest of the whole check: the hash of the digests of all runs and walks, in order.
+/// The digest of the whole check: the hash of the digests of all runs, in order, of what was
+/// explored, and of all walks.
 pub(super) fn digest(checked: &Checked) -> String {
-    let runs = checked.suite.judged().map(|judged| judged.run.digest);
-    let all = runs.chain(checked.walks.digests.iter().copied());
-    let text: String = all.map(|digest| format!("{digest}\n")).collect();
+    let runs = checked.suite.judged().map(|judged| judged.run.digest.to_string());
+    let explored = checked.explored.iter().map(|explored| {
+        let coverage = &explored.found.coverage;
+        format!("{} {} {}", coverage.states, coverage.transitions, coverage.depth)
+    });
+    let walks = checked.walks.iter().map(|walks| walks.results.digest.clone());
+    let text: String =
+        runs.chain(explored).chain(walks).map(|digest| format!("{digest}\n")).collect();
     format!("{:032x}", xxh3_128(text.as_bytes()))
 }

@@ -172,13 +172,20 @@ impl Explored {
                 coverage.frontier
             );
         }
-        for broken in self.found.broken() {
-            let _ = writeln!(text, "\nbroken  {}", broken.violation);
-            if let Some(path) = self.paths.get(&broken.violation.property) {
-                let command = replay_command(path, self.bounds.protocol.name());
-                let _ = writeln!(text, "replay  {command}");
-            }
+        for broken in self.broken() {
+            let _ = writeln!(text, "\n{broken}");
         }
         text
+    }
+
+    /// What is broken, each with the command that replays it.
+    pub(super) fn broken(&self) -> Vec<String> {
+        let broken = self.found.broken().into_iter().map(|broken| {
+            let path = self.paths.get(&broken.violation.property);
+            let command = path.map(|path| replay_command(path, self.bounds.protocol.name()));
+            let replay = command.map(|command| format!("\nreplay  {command}"));
+            format!("broken  {}{}", broken.violation, replay.unwrap_or_default())
+        });
+        broken.collect()
     }
 }

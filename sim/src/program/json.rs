@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use handover_sim::picture::Picture;
+use handover_sim::scenario::Ended;
 use handover_sim::scenario::vocabulary as words;
-use handover_sim::scenario::{CURRENT, Ended};
 use handover_sim::suite::{Judged, Judgement, Problem};
 use serde::Serialize;
 
@@ -12,18 +13,21 @@ use super::check::Checked;
 use super::counts::{Counts, digest, themes};
 use super::exit_code;
 use super::explore::Explored;
+use super::swarm::{FailureJson, Results};
 use super::variants::{Figures, Row, Shortest};
-use super::walks::FailedWalk;
 
 #[derive(Serialize)]
-struct CheckJson {
+struct CheckJson<'a> {
     /// The exit code that the files and the walks call for.
     exit: u8,
     totals: CountsJson,
     themes: Vec<ThemeJson>,
     runs: Vec<RunJson>,
     unreadable: Vec<ProblemJson>,
-    walks: WalksJson,
+    /// None where only files are checked.
+    explored: Option<ExploreJson>,
+    /// None where none are asked for.
+    walks: Option<WalksJson<'a>>,
     digest: String,
 }
 
@@ -71,32 +75,25 @@ struct ProblemJson {
 }
 
 #[derive(Serialize)]
-struct WalksJson {
-    protocol: &'static str,
-    walks: usize,
-    holds: usize,
-    broken: usize,
-    steps: usize,
-    failures: Vec<WalkJson>,
+struct WalksJson<'a> {
+    protocol: &'a str,
+    strategy: &'a str,
+    walks: u64,
+    holds: u64,
+    broken: u64,
+    steps: u64,
+    digest: &'a str,
+    failures: &'a [FailureJson],
 }
 
 #[derive(Serialize)]
-struct WalkJson {
-    protocol: &'static str,
-    property: String,
-    verdict: &'static str,
-    why: String,
-    seed: u64,
-    steps: usize,
-    digest: String,
-    scenario: Option<String>,
-}
-
-#[derive(Serialize)]
-struct ReplayJson {
+struct ReplayJson<'a> {
     #[serde(flatten)]
     run: RunJson,
+    /// The command that replays it.
+    replay: String,
     trace: Vec<EntryJson>,
+    picture: &'a Picture,
 }
 
 #[derive(Serialize)]
@@ -197,21 +194,14 @@ pub(super) fn check(checked: &Checked) -> String {
     });
     let unreadable = suite.files.iter().filter(|file| file.runs.is_err());
     let unreadable = unreadable.flat_map(|file| file.problems());
-    let walks = &checked.walks;
     let check = CheckJson {
         exit: exit_code(checked.judgement()),
         totals: Counts::of(&suite.files).into(),
         themes: themes.collect(),
         runs: runs.collect(),
         unreadable: unreadable.map(ProblemJson::from).collect(),
-        walks: WalksJson {
-            protocol: CURRENT,
-            walks: walks.digests.len(),
-            holds: walks.digests.len() - walks.failed.len(),
-            broken: walks.failed.len(),
-            steps: walks.steps,
-            failures: walks.failed.iter().map(WalkJson::from).collect(),
-        },
+        explored: checked.explored.as_ref().map(|explored| explore_json(None, explored)),
+        walks: checked.walks.as_ref().map(|walks| WalksJson::new(&walks.results)),
         digest: digest(checked),
     };
     let text = serde_json::to_string_pretty(&check).expect("text, numbers and lists are JSON");
@@ -219,13 +209,14 @@ pub(super) fn check(checked: &Checked) -> String {
 }
 
 /// One object in a line.
-pub(super) fn replay(path: &Path, judged: &Judged) -> String {
+pub(super) fn replay(path: &Path, judged: &Judged, picture: &Picture, replay: String) -> String {
     let entries = judged.run.trace.entries.iter().map(|entry| EntryJson {
         line: Some(entry.line).filter(|line| *line > 0),
         text: entry.text.clone(),
         consequences: entry.consequences.clone(),
     });
-    let replay = ReplayJson { run: RunJson::new(path, judged), trace: entries.collect() };
+    let run = RunJson::new(path, judged);
+    let replay = ReplayJson { run, replay, trace: entries.collect(), picture };
     let text = serde_json::to_string(&replay).expect("text, numbers and lists are JSON");
     format!("{text}\n")
 }
@@ -368,18 +359,17 @@ impl From<Problem> for ProblemJson {
     }
 }
 
-impl From<&FailedWalk> for WalkJson {
-    fn from(failed: &FailedWalk) -> Self {
-        let is_unknown = failed.judgement() == Judgement::Unknown;
+impl<'a> WalksJson<'a> {
+    fn new(results: &'a Results) -> Self {
         Self {
-            protocol: CURRENT,
-            property: failed.violation.property.to_string(),
-            verdict: if is_unknown { "unknown" } else { "broken" },
-            why: failed.violation.why.clone(),
-            seed: failed.seed,
-            steps: failed.steps,
-            digest: failed.digest.to_string(),
-            scenario: failed.path.as_ref().map(|path| path.display().to_string()),
+            protocol: &results.protocol,
+            strategy: &results.strategy,
+            walks: results.schedules,
+            holds: results.schedules - results.broken,
+            broken: results.broken,
+            steps: results.transitions,
+            digest: &results.digest,
+            failures: &results.failures,
         }
     }
 }

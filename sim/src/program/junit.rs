@@ -4,13 +4,16 @@
 use std::path::Path;
 use std::time::Duration;
 
+use handover_sim::explore::Verdict;
 use handover_sim::suite::{FileReport, Judged, Judgement, Problem};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::check::Checked;
 use super::counts::themes;
+use super::explore::Explored;
 use super::replay_command;
-use super::walks::{FailedWalk, Walks};
+use super::swarm;
+use super::walks::Walks;
 
 pub(super) fn report(checked: &Checked) -> String {
     let mut report = Report::new(env!("CARGO_BIN_NAME"));
@@ -19,8 +22,10 @@ pub(super) fn report(checked: &Checked) -> String {
         let cases = files.into_iter().flat_map(|file| cases(theme, file));
         report.add_test_suite(suite(theme, cases));
     }
-    let walks = &checked.walks;
-    if !walks.digests.is_empty() {
+    if let Some(explored) = &checked.explored {
+        report.add_test_suite(suite("explored", explored_cases(explored)));
+    }
+    if let Some(walks) = &checked.walks {
         report.add_test_suite(suite("walks", walk_cases(walks)));
     }
     report.to_string().expect("text is XML once its control characters are gone")
@@ -84,20 +89,34 @@ fn failed(judgement: Judgement, text: &str) -> TestCaseStatus {
     status
 }
 
-/// A case for each walk that fails, and one for all others.
-fn walk_cases(walks: &Walks) -> Vec<TestCase> {
-    let hold = walks.digests.len() - walks.failed.len();
-    let name = format!("{hold} of {} seeds hold", walks.digests.len());
-    let mut cases = vec![case("walks", &name, TestCaseStatus::success())];
-    cases.extend(walks.failed.iter().map(walk_case));
-    cases
+/// A case for each property.
+fn explored_cases(explored: &Explored) -> Vec<TestCase> {
+    let told = explored.broken();
+    let cases = explored.found.verdicts.iter().map(|(property, verdict)| {
+        let about = |text: &&String| text.contains(&property.to_string());
+        let status = match verdict {
+            Verdict::Holds => TestCaseStatus::success(),
+            Verdict::Broken(_) => {
+                let text = told.iter().find(about).cloned().unwrap_or_default();
+                failed(Judgement::NotAsExpected, &text)
+            }
+            Verdict::Unknown => failed(Judgement::Unknown, "the search ended early"),
+        };
+        case("explored", &format!("{property} of {}", explored.bounds), status)
+    });
+    cases.collect()
 }
 
-fn walk_case(walk: &FailedWalk) -> TestCase {
-    let mut text = format!("breaks {} after {} steps", walk.violation, walk.steps);
-    if let Some(command) = walk.replay_command() {
-        text = format!("{text}\nreplay: {command}");
-    }
-    let name = format!("seed {}", walk.seed);
-    case("walks", &name, failed(walk.judgement(), &text))
+/// A case for each cause of failures, and one for all other walks.
+fn walk_cases(walks: &Walks) -> Vec<TestCase> {
+    let results = &walks.results;
+    let hold = results.schedules - results.broken;
+    let name = format!("{hold} of {} seeds hold", results.schedules);
+    let mut cases = vec![case("walks", &name, TestCaseStatus::success())];
+    cases.extend(results.failures.iter().map(|failure| {
+        let text = swarm::failure(results, failure);
+        let name = format!("seed {}", failure.seed);
+        case("walks", &name, failed(failure.judgement(), text.trim_start()))
+    }));
+    cases
 }

@@ -2,6 +2,7 @@
 //! the log of a CI. By count and not by clock, so that two runs say the same.
 
 use std::io::{self, IsTerminal as _};
+use std::sync::Mutex;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -17,8 +18,10 @@ const LINE_WALKS_MAX: u64 = 10_000;
 pub(super) struct Progress {
     /// Draws nothing where stderr is no terminal.
     bar: ProgressBar,
+    runs: u64,
     walks: u64,
-    walked: u64,
+    /// Walks of which was told.
+    told: Mutex<u64>,
 }
 
 impl Progress {
@@ -32,7 +35,7 @@ impl Progress {
             ProgressBar::hidden()
         };
         bar.set_message("scenarios");
-        Self { bar, walks, walked: 0 }
+        Self { bar, runs, walks, told: Mutex::new(0) }
     }
 
     /// A run is done.
@@ -40,13 +43,20 @@ impl Progress {
         self.bar.inc(1);
     }
 
-    /// A walk is done.
-    pub(super) fn walk(&mut self) {
-        self.walked += 1;
+    /// So many walks were begun, of those that were told before too.
+    pub(super) fn walked(&self, walked: u64) {
+        let mut told = self.told.lock().expect("nobody panics while it tells");
+        if walked <= *told {
+            return;
+        }
+        let news = *told + 1..=walked;
+        *told = walked;
         self.bar.set_message("walks");
-        self.bar.inc(1);
-        if self.bar.is_hidden() && is_told(self.walked, self.walks) {
-            complain(&format!("walks  {} of {}", self.walked, self.walks));
+        self.bar.set_position(self.runs.saturating_add(walked));
+        if self.bar.is_hidden() {
+            for walked in news.filter(|walked| is_told(*walked, self.walks)) {
+                complain(&format!("walks  {walked} of {}", self.walks));
+            }
         }
     }
 

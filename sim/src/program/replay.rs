@@ -1,13 +1,13 @@
 //! `replay`: scenarios, and the story of each run.
 
 use handover_sim::picture::{self, Picture};
-use handover_sim::scenario::{self, CURRENT, Ended, Run, Scenario};
+use handover_sim::scenario::{self, CURRENT, Ended, Scenario};
 use handover_sim::suite::{Judged, Judgement, Suite};
 use handover_sim::variants::{self, Protocol};
 
 use super::cli::{Form, Replay};
 use super::files::{refuse_missing, refuse_output, write};
-use super::{complain, complain_of_unreadable, json, print};
+use super::{complain, complain_of_unreadable, json, print, replay_command};
 
 /// An error is what was refused before the work started.
 pub(super) fn replay(asked: &Replay) -> Result<Judgement, Judgement> {
@@ -18,7 +18,7 @@ pub(super) fn replay(asked: &Replay) -> Result<Judgement, Judgement> {
     let form = if asked.json { Form::Json } else { asked.form };
     let mut judgement = Judgement::AsExpected;
     let mut texts = Vec::new();
-    let mut pictures = Vec::new();
+    let mut pictures: Vec<Picture> = Vec::new();
     let mut failing = Vec::new();
     for (path, scenario) in suite.files() {
         let Ok(scenario) = scenario else {
@@ -26,15 +26,21 @@ pub(super) fn replay(asked: &Replay) -> Result<Judgement, Judgement> {
             continue;
         };
         for protocol in protocols(scenario, asked.protocol.as_deref()) {
-            let run = run(scenario, protocol, form, &mut pictures);
+            let command = replay_command(path, protocol.name());
+            let picture = (form != Form::Text)
+                .then(|| Picture::of(scenario, protocol).with_replay(command.clone()));
+            let run = picture
+                .as_ref()
+                .map_or_else(|| scenario::run(scenario, protocol), |picture| picture.run().clone());
             let judged = Judged::new(path, scenario, run);
             judgement = judgement.max(judged.judgement());
             failing.extend(summary(&judged));
-            texts.push(match form {
-                Form::Text => format!("{}{}\n", judged.run.trace, ending(&judged)),
-                Form::Json => json::replay(path, &judged),
-                Form::Mermaid | Form::Svg | Form::Html => String::new(),
+            texts.push(match (form, &picture) {
+                (Form::Text, _) => format!("{}{}\n", judged.run.trace, ending(&judged)),
+                (Form::Json, Some(picture)) => json::replay(path, &judged, picture, command),
+                (Form::Json | Form::Mermaid | Form::Svg | Form::Html, _) => String::new(),
             });
+            pictures.extend(picture);
         }
     }
     if texts.is_empty() {
@@ -55,24 +61,6 @@ pub(super) fn replay(asked: &Replay) -> Result<Judgement, Judgement> {
         complain(&line);
     }
     Ok(judgement.max(written))
-}
-
-/// Runs a scenario, and keeps its picture where one is asked for.
-fn run(
-    scenario: &Scenario,
-    protocol: &'static dyn Protocol,
-    form: Form,
-    pictures: &mut Vec<Picture>,
-) -> Run {
-    match form {
-        Form::Text | Form::Json => scenario::run(scenario, protocol),
-        Form::Mermaid | Form::Svg | Form::Html => {
-            let picture = Picture::of(scenario, protocol);
-            let run = picture.run().clone();
-            pictures.push(picture);
-            run
-        }
-    }
 }
 
 /// What a person has to look at after pages of traces: the first problem of a run in a line.

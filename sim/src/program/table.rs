@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use handover_sim::scenario::CURRENT;
 use handover_sim::suite::FileReport;
 
 use super::check::Checked;
 use super::counts::{Counts, digest, themes};
 use super::replay_command;
+use super::swarm::{self, Results};
 
 pub(super) fn table(checked: &Checked) -> String {
     let mut rows = vec![HEADINGS.map(str::to_owned)];
@@ -17,8 +17,8 @@ pub(super) fn table(checked: &Checked) -> String {
     rows.push(row("all", Counts::of(&checked.suite.files)));
     let mut text = aligned(&rows);
     text.push('\n');
-    walks_line(&mut text, checked);
-    let _ = writeln!(text, "digest  {}", digest(checked));
+    searched(&mut text, checked);
+    let _ = writeln!(text, "digest    {}", digest(checked));
     failures(&mut text, checked);
     text
 }
@@ -57,19 +57,34 @@ fn aligned(rows: &[[String; 7]]) -> String {
     text
 }
 
-fn walks_line(text: &mut String, checked: &Checked) {
-    let walks = &checked.walks;
-    let (all, failed) = (walks.digests.len(), walks.failed.len());
-    if all == 0 {
-        text.push_str("walks   none\n");
-        return;
+/// What was looked at beyond the files.
+fn searched(text: &mut String, checked: &Checked) {
+    if let Some(explored) = &checked.explored {
+        let coverage = &explored.found.coverage;
+        let broken = match explored.found.broken().len() {
+            0 if explored.found.holds() => "all properties hold".to_owned(),
+            0 => "unknown".to_owned(),
+            broken => format!("{broken} broken"),
+        };
+        let _ = writeln!(
+            text,
+            "explored  {}: {} states, {} transitions, {broken}",
+            explored.bounds, coverage.states, coverage.transitions
+        );
     }
-    let holds = all - failed;
+    let Some(walks) = &checked.walks else {
+        text.push_str("walks     none\n");
+        return;
+    };
+    let results = &walks.results;
+    let Results { schedules, broken, transitions, settings, .. } = results;
     let _ = writeln!(
         text,
-        "walks   {all} through a rolling update of 5 hosts and 2 versions, with faults: {holds} \
-         hold, {failed} do not, {} steps",
-        walks.steps
+        "walks     {schedules} through rolling updates of up to {} hosts and {} versions, with \
+         faults: {} hold, {broken} do not, {transitions} steps",
+        settings.hosts,
+        settings.versions,
+        schedules - broken,
     );
 }
 
@@ -87,16 +102,11 @@ fn failures(text: &mut String, checked: &Checked) {
             }
         }
     }
-    for failed in &checked.walks.failed {
-        let _ = writeln!(
-            text,
-            "\nwalk of seed {} under {CURRENT}\n  expected  holds\n  found     breaks {} after {} \
-             steps",
-            failed.seed, failed.violation, failed.steps
-        );
-        if let Some(command) = failed.replay_command() {
-            let _ = writeln!(text, "  replay    {command}");
-        }
+    for broken in checked.explored.iter().flat_map(|explored| explored.broken()) {
+        let _ = writeln!(text, "\n{broken}");
+    }
+    if let Some(walks) = &checked.walks {
+        text.push_str(&swarm::failures(&walks.results));
     }
 }
 

@@ -9,8 +9,10 @@ use std::sync::mpsc;
 use handover_sim::check::Property;
 use handover_sim::explore::explore;
 use handover_sim::suite::Judgement;
-use handover_sim::swarm::Strategy;
-use handover_sim::variants::{Hunt, PROTOCOLS, Protocol, by_name, first_broken, hunt, smallest};
+use handover_sim::swarm::{Plan, Strategy};
+use handover_sim::variants::{
+    Hunt, PROTOCOLS, Protocol, by_name, first_broken, hunt, hunting_ground, smallest,
+};
 
 use super::cli::Variants;
 use super::{complain, interrupt, json, print, progress};
@@ -114,9 +116,10 @@ impl Row {
         share: u64,
     ) -> Option<Self> {
         let cell = |strategy: &Strategy| {
+            let plan = Plan::new(&hunting_ground(protocol), *strategy, protocol);
             let hunts = seeds.clone().map(|seed| {
                 let goes_on = !interrupt::is_interrupted();
-                goes_on.then(|| hunt(seed, share, *strategy, protocol))
+                goes_on.then(|| hunt(seed, share, &plan))
             });
             Some((*strategy, hunts.collect::<Option<Vec<Hunt>>>()?))
         };

@@ -1,4 +1,4 @@
-//! The event that decides a failure, by which failures are told apart.
+//! The event that decides a failure: how its schedule ends.
 //!
 //! Of a safety property it is the step that breaks it. Of a liveness property it is a step before
 //! which the world, healed, still comes calmly to its end, and after which it does not any more; it

@@ -6,6 +6,7 @@
 //! shared out, over threads or over machines.
 
 mod decisive;
+mod group;
 mod novelty;
 mod retell;
 mod run;
@@ -13,12 +14,13 @@ mod shard;
 mod sketch;
 mod tally;
 
+pub use group::{Cause, Group};
 pub use novelty::Novelty;
 pub use retell::Retold;
 pub use run::{Ran, Swarm};
 pub use shard::Shard;
 pub use sketch::Sketch;
-pub use tally::{Cause, Group, Tally};
+pub use tally::{End, Failed, KEPT_MAX, Tally};
 
 pub use crate::choose::WalkSettings as Settings;
 pub use crate::choose::{PctBound, Plan, Strategy};

@@ -9,43 +9,35 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 use super::decisive::decisive;
 use super::novelty::{Novelty, departure};
 use super::sketch::Sketch;
-use crate::check::{Property, Transition, Violation};
+use crate::check::{Property, Transition};
 use crate::choose::{Outcome, PctBound, Plan, WalkReport, walk_seen};
 use crate::world::{Part, World};
 
-/// What tells failures apart: the property that is broken, and the kind of event that decides it.
+/// How a schedule has failed: the property that is broken, and the kind of event that decides it. One
+/// cause lets schedules end in several ways.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Cause {
+pub struct End {
     /// What is broken.
     pub property: Property,
     /// The kind of the decisive event, as `deliver record ->`.
     pub decisive: String,
 }
 
-/// The failures of one cause.
+/// A schedule that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
-    /// How many schedules failed like this.
-    pub schedules: u64,
-    /// The lowest seed of them.
-    pub seed: u64,
-    /// What its schedule shows.
-    pub violation: Violation,
+pub struct Failed {
+    /// How.
+    pub end: End,
+    /// What it shows.
+    pub why: String,
     /// Its steps.
     pub steps: u64,
     /// Its digest, 32 hex digits.
     pub digest: String,
 }
 
-impl Group {
-    fn merge(&mut self, other: Self) {
-        let schedules = self.schedules + other.schedules;
-        if other.seed < self.seed {
-            *self = other;
-        }
-        self.schedules = schedules;
-    }
-}
+/// Failures of a property that are kept, to be reduced: those of its lowest seeds.
+pub const KEPT_MAX: usize = 64;
 
 /// What many seeds have come to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,8 +60,11 @@ pub struct Tally {
     pub pct: Option<PctBound>,
     /// The sum of the hashes of each seed with its digest: the order does not matter to it.
     pub digest: u128,
-    /// The failures by their causes.
-    pub failures: BTreeMap<Cause, Group>,
+    /// How many schedules failed in which way.
+    pub ends: BTreeMap<End, u64>,
+    /// The failures that are kept, by their seeds: of each property the first [`KEPT_MAX`], and the
+    /// first of each end. So what is kept of the whole is kept of each share, too.
+    pub kept: BTreeMap<u64, Failed>,
 }
 
 impl Tally {
@@ -84,14 +79,22 @@ impl Tally {
         self.enumerated += other.enumerated;
         self.pct = weakest(self.pct, other.pct);
         self.digest = self.digest.wrapping_add(other.digest);
-        for (cause, group) in other.failures {
-            match self.failures.get_mut(&cause) {
-                Some(known) => known.merge(group),
-                None => {
-                    self.failures.insert(cause, group);
-                }
-            }
+        for (end, schedules) in other.ends {
+            *self.ends.entry(end).or_default() += schedules;
         }
+        self.kept.extend(other.kept);
+        self.trim();
+    }
+
+    /// Forgets what need not be kept.
+    fn trim(&mut self) {
+        let mut of_property: BTreeMap<Property, usize> = BTreeMap::new();
+        let mut ends: BTreeSet<End> = BTreeSet::new();
+        self.kept.retain(|_, failed| {
+            let kept = of_property.entry(failed.end.property).or_default();
+            *kept += 1;
+            ends.insert(failed.end.clone()) || *kept <= KEPT_MAX
+        });
     }
 
     /// The chance that the next schedule shows a departure that none has shown, as Good estimates
@@ -139,15 +142,15 @@ impl Tally {
         };
         self.broken += 1;
         let (_, decisive) = decisive(report, violation);
-        let cause = Cause { property: violation.property, decisive };
-        let group = Group {
-            schedules: 1,
-            seed: report.seed,
-            violation: violation.clone(),
+        let end = End { property: violation.property, decisive };
+        let failed = Failed {
+            end: end.clone(),
+            why: violation.why.clone(),
             steps: report.steps as u64,
             digest: report.digest.to_string(),
         };
-        self.failures.insert(cause, group);
+        self.ends.insert(end, 1);
+        self.kept.insert(report.seed, failed);
     }
 }
 

@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use handover_core::{
-    Change, ExecutorEffect, HostId, Input, Outcome, Record, Refusal, Seq, Standing, Statement,
-    View, Work,
+    Change, ExecutorEffect, GrantId, HostId, Input, Outcome, Record, Refusal, Seq, Standing,
+    Statement, View, Work,
 };
 
 use super::{Property, Protocol};
@@ -31,16 +31,11 @@ impl Protocol for AbandonedBeforeStopped {
     }
 
     fn says_on_top(&self, process: &Process, order: &ExecutorEffect) -> Option<Statement> {
-        let ExecutorEffect::Stop { work: work @ Work::Granted(grant) } = order else {
-            return None;
-        };
-        if !process.builds.contains_key(work) {
-            return None;
-        }
-        let statement = process.host.statement()?;
-        let (outcome, signed_off) = (Outcome::Abandoned, BTreeMap::new());
-        let standing = Standing::Finished { grant: *grant, outcome, signed_off };
-        Some(Statement { seq: statement.seq.next(), standing, ..statement })
+        on_top(process, order, |grant| Standing::Finished {
+            grant,
+            outcome: Outcome::Abandoned,
+            signed_off: BTreeMap::new(),
+        })
     }
 
     fn fold(
@@ -55,6 +50,23 @@ impl Protocol for AbandonedBeforeStopped {
     fn hear(&self, view: &View, process: &Process) -> View {
         without_what_was_said_on_top(view, process)
     }
+}
+
+/// What is said together with the order to stop a build of the record, under the next number.
+pub(super) fn on_top(
+    process: &Process,
+    order: &ExecutorEffect,
+    standing: impl FnOnce(GrantId) -> Standing,
+) -> Option<Statement> {
+    let ExecutorEffect::Stop { work: work @ Work::Granted(grant) } = order else {
+        return None;
+    };
+    if !process.builds.contains_key(work) {
+        return None;
+    }
+    let statement = process.host.statement()?;
+    let (seq, standing) = (statement.seq.next(), standing(*grant));
+    Some(Statement { seq, standing, ..statement })
 }
 
 /// The end that its core reports later has the number of what was said on top, and is heard all the

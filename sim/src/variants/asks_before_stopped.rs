@@ -8,10 +8,11 @@ use std::collections::BTreeSet;
 
 use handover_core::{
     Change, ExecutorEffect, HostId, Input, Priority, Record, Refusal, Standing, Statement, View,
-    Work,
 };
 
-use super::abandoned_before_stopped::{end_of_the_same_number, without_what_was_said_on_top};
+use super::abandoned_before_stopped::{
+    end_of_the_same_number, on_top, without_what_was_said_on_top,
+};
 use super::{Property, Protocol};
 use crate::world::Process;
 
@@ -32,15 +33,7 @@ impl Protocol for AsksBeforeStopped {
     }
 
     fn says_on_top(&self, process: &Process, order: &ExecutorEffect) -> Option<Statement> {
-        let ExecutorEffect::Stop { work: work @ Work::Granted(_) } = order else {
-            return None;
-        };
-        if !process.builds.contains_key(work) {
-            return None;
-        }
-        let statement = process.host.statement()?;
-        let standing = Standing::Asking { priority: Priority(0) };
-        Some(Statement { seq: statement.seq.next(), standing, ..statement })
+        on_top(process, order, |_| Standing::Asking { priority: Priority(0) })
     }
 
     fn fold(

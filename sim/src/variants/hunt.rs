@@ -2,8 +2,7 @@
 
 use super::Protocol;
 use crate::check::Property;
-use crate::choose::{FaultKind, Outcome, WalkSettings};
-use crate::swarm::{self, Strategy};
+use crate::choose::{FaultKind, Outcome, Plan, WalkSettings, walk_by};
 
 /// What one random seed has found, by trying schedules until one fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,18 +16,13 @@ pub struct Hunt {
 }
 
 /// Tries at most so many schedules of this seed. The schedules of two seeds have nothing in common.
+/// The plan is that of the [`hunting_ground`], made once for all seeds.
 #[must_use]
-pub fn hunt(
-    seed: u64,
-    schedules_max: u64,
-    strategy: Strategy,
-    protocol: &'static dyn Protocol,
-) -> Hunt {
-    let settings = hunting_ground(protocol);
+pub fn hunt(seed: u64, schedules_max: u64, plan: &Plan) -> Hunt {
     let mut hunt = Hunt { schedules: 0, events: 0, found: None };
     while hunt.schedules < schedules_max && hunt.found.is_none() {
         let schedule = seed.wrapping_mul(schedules_max).wrapping_add(hunt.schedules);
-        let report = swarm::run_seed(schedule, &settings, strategy, protocol);
+        let report = walk_by(schedule, plan);
         hunt.schedules += 1;
         hunt.events += report.steps as u64;
         if let Outcome::Broken(violation) = report.outcome {

@@ -62,9 +62,24 @@ const IGNORES_NUMBERS: &str = "no-seq";
 
 /// Why the explorer has nothing to show of a wrong protocol that breaks something.
 const UNEXPLORED: &[(&str, &str)] = &[
-    ("approval-before-commit", "it takes a lost commit, and the explorer has one arbiter"),
-    ("word-buries-the-last-life", "its cycle makes incarnations without end"),
-    ("reused-number-unnoticed", "it takes a reused number, which breaks Dr4"),
+    (
+        "approval-before-commit",
+        "the world tells and commits in one step; only a lost compare-and-set comes between, and \
+         the one arbiter of the explorer loses none",
+    ),
+    (
+        "word-buries-the-last-life",
+        "its cycle makes incarnations without end, which no rank stands for: the space is infinite",
+    ),
+    (
+        "reused-number-unnoticed",
+        "it takes a reused number: against Dr4, so it has no budget, and two hosts of one name have \
+         one place",
+    ),
+    (
+        "view-goes-back",
+        "it takes a view that arrives behind a newer one, and the explorer drops what is superseded",
+    ),
 ];
 
 /// The smallest configuration in which this wrong protocol breaks what it names first.

@@ -1,8 +1,10 @@
 //! `view-goes-back`: a host takes whatever view arrives, the older one too.
 //!
-//! Masked: an approval once shown stays shown (Ca8), an old offer answers an old asking (St2), a
-//! grant is a number that is never given again (Ar8), and the newest view is repeated until it is
-//! read (Dr1). What is left is time lost. It leaves out that a view never goes back.
+//! Nearly masked: an approval once shown stays shown (Ca8), an old offer answers an old asking (St2),
+//! a grant is a number that is never given again (Ar8), and the newest view is repeated until it is
+//! read (Dr1). But a builder that reads a view from before its own start takes itself for superseded
+//! and cancels, and what its build has come to by then is lost. It leaves out that a view never goes
+//! back. Breaks `NoLostReport`.
 
 use handover_core::{Revision, View};
 
@@ -22,11 +24,7 @@ impl Protocol for ViewGoesBack {
     }
 
     fn breaks(&self) -> Option<Property> {
-        None
-    }
-
-    fn masked_by(&self) -> Option<&'static str> {
-        Some("Ca8, St2, Ar8 and Dr1: gates stay open, old offers are not taken, news is repeated")
+        Some(Property::NoLostReport)
     }
 
     fn hear(&self, view: &View, process: &Process) -> View {

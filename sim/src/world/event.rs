@@ -228,3 +228,61 @@ pub enum Event {
     /// `heal`: all faults end.
     Heal,
 }
+
+impl Event {
+    /// The process that it is about, as far as it is there already; none of an arbiter's, or an
+    /// operator's.
+    #[must_use]
+    pub fn who(&self) -> Option<Who> {
+        match self {
+            Self::Ask(who)
+            | Self::Watch(who)
+            | Self::StandDown { who, .. }
+            | Self::Deliver { from: who, .. }
+            | Self::Read(who)
+            | Self::Plan { who, .. }
+            | Self::Step { who, .. }
+            | Self::SignOff { who, .. }
+            | Self::BuildEnds { who, .. }
+            | Self::BuildStops { who, .. }
+            | Self::Submit { who, .. }
+            | Self::CancelBuild { who, .. }
+            | Self::Drain { who, .. }
+            | Self::Undrain(who)
+            | Self::Deadline(who)
+            | Self::Cut(who)
+            | Self::Stale { who, .. }
+            | Self::Slow { who, .. }
+            | Self::Pause(who)
+            | Self::Resume(who)
+            | Self::Crash(who)
+            | Self::Gone(who)
+            | Self::Reuse(who)
+            | Self::Suspect(who)
+            | Self::Trust(who)
+            | Self::Reask(who)
+            | Self::Hang(who)
+            | Self::Unsigned { who, .. } => Some(*who),
+            Self::Repeat(wire)
+            | Self::Lose(wire)
+            | Self::Double(wire)
+            | Self::Overtake(wire)
+            | Self::Delay(wire)
+            | Self::Stall(Target::Wire(wire))
+            | Self::Flow(Target::Wire(wire)) => Some(wire.who),
+            Self::Publish(_)
+            | Self::Stall(Target::Arbiter(_))
+            | Self::Flow(Target::Arbiter(_))
+            | Self::Boot { .. }
+            | Self::Overlap { .. }
+            | Self::ArbiterCrash(_)
+            | Self::Conflict(_)
+            | Self::UnknownCommit(_)
+            | Self::Lapse(_)
+            | Self::Cancel { .. }
+            | Self::Revoke { .. }
+            | Self::Retry { .. }
+            | Self::Heal => None,
+        }
+    }
+}

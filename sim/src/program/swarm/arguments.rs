@@ -1,6 +1,7 @@
 //! The arguments of `swarm`.
 
 use std::collections::BTreeMap;
+use std::num::NonZero;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -29,7 +30,7 @@ pub(in super::super) struct Swarm {
     pub(super) shard: Shard,
     /// Threads; the results do not depend on their number [default: one a core]
     #[arg(long, value_name = "N", value_parser = range::<u32>(1, 512))]
-    pub(super) jobs: Option<u32>,
+    jobs: Option<u32>,
     /// How schedules are picked: mix, random, delay-bounded[=DEPARTURES], pct[=DEPTH]
     #[arg(long, value_name = "S", default_value_t = Strategy::Mix)]
     pub(super) strategy: Strategy,
@@ -52,6 +53,9 @@ pub(in super::super) struct Swarm {
     /// Print one JSON object, which --merge takes
     #[arg(long)]
     pub(super) json: bool,
+    /// Groups of failures that are told at length; the scenario of each is written all the same
+    #[arg(long, value_name = "N", default_value_t = super::EXPLAINED)]
+    pub(super) explain: usize,
     /// The folder that takes the scenarios of failures [default: .]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -80,6 +84,11 @@ impl Swarm {
             Some(Faults(faults)) => Settings { faults: faults.clone(), ..settings },
             None => settings,
         }
+    }
+
+    pub(super) fn jobs(&self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
+        self.jobs.map_or_else(cores, |jobs| usize::try_from(jobs).unwrap_or(usize::MAX))
     }
 
     pub(super) fn out(&self) -> &Path {

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use handover_sim::suite::Judgement;
-use handover_sim::swarm::{Cause, Shard, Tally};
+use handover_sim::swarm::{Shard, Tally};
 
 use super::super::complain;
 use super::super::files::refuse_missing;
-use super::results::{RanJson, Results};
+use super::results::{RanJson, Results, Told};
 
 /// The results of one shard, and the file that they are from.
 struct Part {
@@ -118,18 +118,16 @@ fn difference(one: &Results, other: &Results) -> Option<(&'static str, String, S
 /// They fit.
 fn merged(parts: Vec<Part>) -> Results {
     let mut tally = Tally::default();
-    let mut files: BTreeMap<(u64, Cause), String> = BTreeMap::new();
+    let mut shapes: BTreeMap<u64, String> = BTreeMap::new();
+    let mut told: BTreeMap<u64, Told> = BTreeMap::new();
     let mut ran: Vec<RanJson> = Vec::new();
     let mut interrupted = false;
     let mut merged = parts.first().expect("they are checked to be some").results.clone();
     for part in parts {
         interrupted |= part.results.interrupted;
-        for failure in &part.results.failures {
-            let (Some(path), Ok((cause, group))) = (&failure.scenario, failure.group()) else {
-                continue;
-            };
-            files.insert((group.seed, cause), path.clone());
-        }
+        shapes.extend(part.results.shapes());
+        let failures = part.results.failures.into_iter();
+        told.extend(failures.map(|failure| (failure.seed, failure.told())));
         ran.extend(part.results.ran);
         tally.merge(part.tally);
     }
@@ -139,6 +137,6 @@ fn merged(parts: Vec<Part>) -> Results {
     }
     merged.ran = ran;
     merged.interrupted = interrupted;
-    merged.set(tally, &files);
+    merged.set(tally, &shapes, &told);
     merged
 }

@@ -7,7 +7,7 @@ mod merge;
 mod results;
 mod table;
 
-use std::num::NonZero;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -19,13 +19,14 @@ use super::files::refuse_folder;
 use super::{complain, interrupt, print, progress};
 
 pub(super) use arguments::Swarm;
-use results::Results;
+pub(super) use results::{FailureJson, Results};
+pub(super) use table::failure;
 
 /// An error is what was refused before the work started.
 pub(super) fn swarm(asked: &Swarm) -> Result<Judgement, Judgement> {
     if !asked.merge.is_empty() {
         let merged = merge::merge(&asked.merge)?;
-        let text = told(&merged, &table::failures(&merged), asked.json);
+        let text = told(&merged, asked);
         return Ok(merged.judgement().max(print(&text)));
     }
     refuse_folder(asked.out())?;
@@ -38,35 +39,52 @@ pub(super) fn swarm(asked: &Swarm) -> Result<Judgement, Judgement> {
         shard: asked.shard,
     };
     let ran = run(&swarm, asked);
-    let interrupted = interrupt::is_interrupted() && !ran.is_complete;
-    let mut results = Results::of_run(&swarm, &ran, interrupted);
-    let explained = explained::explain(&swarm, &ran, asked.out());
-    results.set(ran.tally, &explained.files);
-    let text = told(&results, &explained.text, asked.json);
-    Ok(results.judgement().max(explained.judgement).max(print(&text)))
+    let (results, saved) = explained(&swarm, ran, asked.out(), asked.jobs());
+    let text = told(&results, asked);
+    Ok(results.judgement().max(saved).max(print(&text)))
 }
 
-fn told(results: &Results, explained: &str, json: bool) -> String {
-    if json {
+/// What a run has come to, with what was said of its failures; and whether all of it was written.
+pub(super) fn explained(
+    swarm: &swarm::Swarm,
+    ran: Ran,
+    out: &Path,
+    jobs: usize,
+) -> (Results, Judgement) {
+    let interrupted = interrupt::is_interrupted() && !ran.is_complete;
+    let mut results = Results::of_run(swarm, &ran, interrupted);
+    let explained = explained::explain(swarm, &ran, out, jobs);
+    results.set(ran.tally, &explained.shapes, &explained.told);
+    (results, explained.judgement)
+}
+
+/// Groups of failures that are told at length where nobody says how many.
+const EXPLAINED: usize = 8;
+
+/// The failures, told as `swarm` tells them.
+pub(super) fn failures(results: &Results) -> String {
+    table::failures(results, EXPLAINED)
+}
+
+fn told(results: &Results, asked: &Swarm) -> String {
+    if asked.json {
         let text = serde_json::to_string_pretty(results).expect("text and numbers are JSON");
         return format!("{text}\n");
     }
-    format!("{}{explained}", table::table(results))
+    format!("{}{}", table::table(results), table::failures(results, asked.explain))
 }
 
 /// Seeds between two lines on a stderr that is no terminal.
 const LINE_SEEDS: u64 = 500;
 
 fn run(swarm: &swarm::Swarm, asked: &Swarm) -> Ran {
-    let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
-    let jobs = asked.jobs.map_or_else(cores, |jobs| usize::try_from(jobs).unwrap_or(usize::MAX));
     #[expect(clippy::disallowed_methods, reason = "only how many seeds are run depends on it")]
     let begun = Instant::now();
     let is_spent = || asked.budget.is_some_and(|budget| begun.elapsed() >= budget);
     let all = swarm.shard.len(&swarm.seeds);
     let line = progress::line();
     let said = AtomicU64::new(0);
-    let ran = swarm.run(jobs, |begun, broken| {
+    let ran = swarm.run(asked.jobs(), |begun, broken| {
         let of = if asked.budget.is_some() { String::new() } else { format!(" of {all}") };
         let text = format!("swarm  {begun}{of} schedules, {broken} broken");
         if line.is_hidden() {

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use handover_sim::check::{Property, Violation};
+use handover_sim::check::Property;
 use handover_sim::choose::FaultKind;
+use handover_sim::explain::Report;
 use handover_sim::scenario::Keyword as _;
 use handover_sim::suite::Judgement;
-use handover_sim::swarm::{Cause, Group, Novelty, PctBound, Ran, Settings, Sketch, Swarm, Tally};
+use handover_sim::swarm::{
+    Cause, End, Failed, Group, Novelty, PctBound, Ran, Settings, Sketch, Swarm, Tally,
+};
 use handover_sim::variants;
 use serde::{Deserialize, Serialize};
 
@@ -15,23 +18,23 @@ use super::super::exit_code;
 /// The keys come in this order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Results {
+pub(in super::super) struct Results {
     /// The exit code that the schedules call for.
     pub(super) exit: u8,
     /// Of the program.
     pub(super) version: String,
-    pub(super) protocol: String,
-    pub(super) strategy: String,
-    pub(super) settings: SettingsJson,
+    pub(in super::super) protocol: String,
+    pub(in super::super) strategy: String,
+    pub(in super::super) settings: SettingsJson,
     pub(super) seeds: SeedsJson,
     /// How many of the seeds of each share, in their order, were run.
     pub(super) ran: Vec<RanJson>,
     pub(super) interrupted: bool,
     /// `holds` in all that was run, `broken`, or `unknown`.
     pub(super) verdict: String,
-    pub(super) schedules: u64,
-    pub(super) broken: u64,
-    pub(super) transitions: u64,
+    pub(in super::super) schedules: u64,
+    pub(in super::super) broken: u64,
+    pub(in super::super) transitions: u64,
     pub(super) depth: u64,
     pub(super) states: StatesJson,
     pub(super) departures: DeparturesJson,
@@ -40,15 +43,20 @@ pub(super) struct Results {
     /// Of the schedules with few departures from calm, where a strategy runs them.
     pub(super) bounded: Option<BoundedJson>,
     pub(super) pct: Option<PctJson>,
-    pub(super) digest: String,
-    pub(super) failures: Vec<FailureJson>,
+    pub(in super::super) digest: String,
+    /// By their causes, those with the most schedules first.
+    pub(in super::super) failures: Vec<FailureJson>,
+    /// How many schedules failed in which way.
+    ends: Vec<EndJson>,
+    /// The failures that were kept, to be reduced.
+    kept: Vec<KeptJson>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct SettingsJson {
-    pub(super) hosts: u16,
-    pub(super) versions: u8,
+pub(in super::super) struct SettingsJson {
+    pub(in super::super) hosts: u16,
+    pub(in super::super) versions: u8,
     pub(super) chunks: u8,
     pub(super) slots: u32,
     pub(super) arbiters: u8,
@@ -72,7 +80,7 @@ pub(super) struct SeedsJson {
 pub(super) struct RanJson {
     /// As `1/4`.
     pub(super) shard: String,
-    pub(super) schedules: u64,
+    pub(in super::super) schedules: u64,
     /// All of its seeds were run.
     pub(super) complete: bool,
 }
@@ -116,21 +124,58 @@ pub(super) struct PctJson {
     pub(super) chance: f64,
 }
 
+/// Failures of one cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct FailureJson {
+pub(in super::super) struct FailureJson {
     pub(super) property: String,
     pub(super) verdict: String,
-    /// The kind of the event that decides it.
-    pub(super) decisive: String,
-    pub(super) why: String,
-    pub(super) schedules: u64,
+    /// The departures to which they were reduced, without numbers and names.
+    pub(super) shape: Option<String>,
+    /// Where they were not reduced, the kind of the event that decides them.
+    pub(super) decisive: Option<String>,
+    pub(in super::super) schedules: u64,
+    /// How many of them were reduced; the others are here by their end alone.
+    pub(super) reduced: u64,
     /// The lowest seed that fails like this, and its schedule.
-    pub(super) seed: u64,
+    pub(in super::super) seed: u64,
+    pub(super) why: String,
     pub(super) steps: u64,
-    pub(super) digest: String,
-    /// The file; none where it could not be written.
+    pub(in super::super) digest: String,
+    /// The smallest explanation; none where it could not be reduced.
+    pub(super) explanation: Option<Report>,
+    /// The file; none where it could not be written, or does not break the same.
     pub(super) scenario: Option<String>,
+    /// The command that replays it.
+    pub(super) replay: Option<String>,
+}
+
+/// What was said and written of a failure.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Told {
+    pub(super) explanation: Option<Report>,
+    pub(super) scenario: Option<String>,
+    pub(super) replay: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EndJson {
+    property: String,
+    decisive: String,
+    schedules: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KeptJson {
+    seed: u64,
+    property: String,
+    decisive: String,
+    why: String,
+    steps: u64,
+    digest: String,
+    shape: Option<String>,
 }
 
 impl Results {
@@ -170,13 +215,23 @@ impl Results {
             pct: None,
             digest: String::new(),
             failures: Vec::new(),
+            ends: Vec::new(),
+            kept: Vec::new(),
         };
-        results.set(tally.clone(), &BTreeMap::new());
+        results.set(tally.clone(), &BTreeMap::new(), &BTreeMap::new());
         results
     }
 
-    /// Takes the numbers of a tally, and the files of the failures by seed and cause.
-    pub(super) fn set(&mut self, tally: Tally, files: &BTreeMap<(u64, Cause), String>) {
+    /// Takes the numbers of a tally, the shapes of kept failures, and what was told of the first of
+    /// each group; both by seed.
+    pub(super) fn set(
+        &mut self,
+        tally: Tally,
+        shapes: &BTreeMap<u64, String>,
+        told: &BTreeMap<u64, Told>,
+    ) {
+        let groups = tally.groups(shapes).into_iter();
+        self.failures = groups.map(|group| FailureJson::new(&group, &tally, told)).collect();
         self.schedules = tally.schedules;
         self.broken = tally.broken;
         self.transitions = tally.transitions;
@@ -198,18 +253,22 @@ impl Results {
             bounded.run = tally.enumerated;
         }
         self.digest = format!("{:032x}", tally.digest);
-        let failure = |(cause, group): (Cause, Group)| FailureJson {
-            property: cause.property.to_string(),
-            verdict: verdict_on(cause.property).to_owned(),
-            why: group.violation.why,
-            schedules: group.schedules,
-            seed: group.seed,
-            steps: group.steps,
-            digest: group.digest,
-            scenario: files.get(&(group.seed, cause.clone())).cloned(),
-            decisive: cause.decisive,
+        let end = |(end, schedules): (&End, &u64)| EndJson {
+            property: end.property.to_string(),
+            decisive: end.decisive.clone(),
+            schedules: *schedules,
         };
-        self.failures = tally.failures.into_iter().map(failure).collect();
+        self.ends = tally.ends.iter().map(end).collect();
+        let kept = |(seed, failed): (u64, Failed)| KeptJson {
+            seed,
+            property: failed.end.property.to_string(),
+            decisive: failed.end.decisive,
+            why: failed.why,
+            steps: failed.steps,
+            digest: failed.digest,
+            shape: shapes.get(&seed).cloned(),
+        };
+        self.kept = tally.kept.into_iter().map(kept).collect();
         let is_broken = self.failures.iter().any(|failure| failure.verdict == BROKEN);
         let is_decided = self.failures.is_empty() && !self.interrupted && self.schedules > 0;
         let verdict = if is_broken {
@@ -226,7 +285,8 @@ impl Results {
     /// The numbers again.
     pub(super) fn tally(&self) -> Result<Tally, String> {
         let digest = u128::from_str_radix(&self.digest, 16);
-        let failures = self.failures.iter().map(FailureJson::group);
+        let ends = self.ends.iter().map(EndJson::end);
+        let kept = self.kept.iter().map(KeptJson::failed);
         Ok(Tally {
             schedules: self.schedules,
             broken: self.broken,
@@ -241,12 +301,23 @@ impl Results {
                 depth: pct.depth,
             }),
             digest: digest.map_err(|_| format!("`{}` is no digest", self.digest))?,
-            failures: failures.collect::<Result<_, String>>()?,
+            ends: ends.collect::<Result<_, String>>()?,
+            kept: kept.collect::<Result<_, String>>()?,
         })
     }
 
+    /// The shapes of the failures that were reduced, by seed.
+    pub(super) fn shapes(&self) -> impl Iterator<Item = (u64, String)> {
+        self.kept.iter().filter_map(|kept| Some((kept.seed, kept.shape.clone()?)))
+    }
+
+    /// How many of the failures were reduced.
+    pub(super) fn reduced(&self) -> u64 {
+        self.failures.iter().map(|failure| failure.reduced).sum()
+    }
+
     /// A wrong protocol that breaks what it names is as expected; one that breaks nothing yet may.
-    pub(super) fn judgement(&self) -> Judgement {
+    pub(in super::super) fn judgement(&self) -> Judgement {
         let named = variants::by_name(&self.protocol).and_then(|protocol| protocol.breaks());
         let breaks = |property: Property| {
             self.failures.iter().any(|failure| failure.property == property.word())
@@ -270,18 +341,62 @@ fn verdict_on(property: Property) -> &'static str {
 }
 
 impl FailureJson {
-    pub(super) fn group(&self) -> Result<(Cause, Group), String> {
-        let property = Property::ALL.iter().find(|known| known.word() == self.property);
-        let property = *property.ok_or_else(|| format!("`{}` is no property", self.property))?;
-        let group = Group {
-            schedules: self.schedules,
-            seed: self.seed,
-            violation: Violation { property, why: self.why.clone() },
-            steps: self.steps,
-            digest: self.digest.clone(),
+    fn new(group: &Group, tally: &Tally, told: &BTreeMap<u64, Told>) -> Self {
+        let failed = &tally.kept[&group.seed];
+        let told = told.get(&group.seed).cloned().unwrap_or_default();
+        let (shape, decisive) = match &group.cause {
+            Cause::Departures(shape) => (Some(shape.clone()), None),
+            Cause::Decisive(decisive) => (None, Some(decisive.clone())),
         };
-        Ok((Cause { property, decisive: self.decisive.clone() }, group))
+        Self {
+            property: group.property.to_string(),
+            verdict: verdict_on(group.property).to_owned(),
+            shape,
+            decisive,
+            schedules: group.schedules,
+            reduced: group.reduced,
+            seed: group.seed,
+            why: failed.why.clone(),
+            steps: failed.steps,
+            digest: failed.digest.clone(),
+            explanation: told.explanation,
+            scenario: told.scenario,
+            replay: told.replay,
+        }
     }
+
+    /// That a world goes on is seen only up to a bound.
+    pub(in super::super) fn judgement(&self) -> Judgement {
+        if self.verdict == UNKNOWN { Judgement::Unknown } else { Judgement::NotAsExpected }
+    }
+
+    pub(super) fn told(self) -> Told {
+        let Self { explanation, scenario, replay, .. } = self;
+        Told { explanation, scenario, replay }
+    }
+}
+
+impl EndJson {
+    fn end(&self) -> Result<(End, u64), String> {
+        Ok((end(&self.property, &self.decisive)?, self.schedules))
+    }
+}
+
+impl KeptJson {
+    fn failed(&self) -> Result<(u64, Failed), String> {
+        let Self { seed, property, decisive, why, steps, digest, .. } = self;
+        let (end, steps) = (end(property, decisive)?, *steps);
+        Ok((*seed, Failed { end, why: why.clone(), steps, digest: digest.clone() }))
+    }
+}
+
+fn end(property: &str, decisive: &str) -> Result<End, String> {
+    Ok(End { property: property_of(property)?, decisive: decisive.to_owned() })
+}
+
+pub(super) fn property_of(word: &str) -> Result<Property, String> {
+    let property = Property::ALL.iter().find(|known| known.word() == word);
+    property.copied().ok_or_else(|| format!("`{word}` is no property"))
 }
 
 impl From<&Settings> for SettingsJson {

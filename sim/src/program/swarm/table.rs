@@ -1,10 +1,10 @@
 //! The results for people.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
-use super::super::replay_command;
-use super::results::Results;
+use handover_sim::swarm::KEPT_MAX;
+
+use super::results::{FailureJson, Results, property_of};
 
 pub(super) fn table(results: &Results) -> String {
     let mut text = String::new();
@@ -116,20 +116,64 @@ fn worth(text: &mut String, results: &Results) {
     }
 }
 
-/// The failures as the shards have written them.
-pub(super) fn failures(results: &Results) -> String {
+/// How the failures were put into groups, and the first so many groups.
+pub(super) fn failures(results: &Results, explained_max: usize) -> String {
     let mut text = String::new();
-    for failure in &results.failures {
-        let _ = writeln!(
-            text,
-            "\n{} of {} schedules break {}, decided by `{}`; the first is that of seed {}",
-            failure.schedules, results.schedules, failure.property, failure.decisive, failure.seed
-        );
-        let _ = writeln!(text, "found       {}", failure.why);
-        if let Some(path) = &failure.scenario {
-            let command = replay_command(Path::new(path), &results.protocol);
-            let _ = writeln!(text, "replay      {command}");
+    if results.failures.is_empty() {
+        return text;
+    }
+    let (reduced, broken) = (results.reduced(), results.broken);
+    let _ = writeln!(text, "reduced      {reduced} of {broken} failures{}", how_many(results));
+    for failure in results.failures.iter().take(explained_max) {
+        text.push_str(&self::failure(results, failure));
+    }
+    let left_out = results.failures.len().saturating_sub(explained_max);
+    if left_out > 0 {
+        let all = results.failures.len();
+        let s = if left_out == 1 { "" } else { "s" };
+        let _ = writeln!(text, "\n{left_out} more group{s}; `--explain {all}` tells of each");
+    }
+    text
+}
+
+/// The bounds that left some out.
+fn how_many(results: &Results) -> String {
+    if results.reduced() == results.broken {
+        return String::new();
+    }
+    format!(
+        ": of each property the first {KEPT_MAX}, and the first of each end; the others are put to \
+         a group by how they end"
+    )
+}
+
+/// One group.
+pub(in super::super) fn failure(results: &Results, failure: &FailureJson) -> String {
+    let FailureJson { property, schedules, reduced, seed, .. } = failure;
+    let by = match (&failure.shape, &failure.decisive) {
+        (Some(shape), _) if reduced == schedules => format!("by `{shape}`"),
+        (Some(shape), _) => {
+            format!("by `{shape}`, {reduced} reduced and {} by their ends", schedules - reduced)
         }
+        (None, decisive) => format!("decided by `{}`", decisive.as_deref().unwrap_or_default()),
+    };
+    let mut text = format!(
+        "\n{schedules} of {} schedules break {property} {by}; the first is that of seed {seed}\n",
+        results.schedules
+    );
+    let FailureJson { explanation, replay, .. } = failure;
+    match (explanation, property_of(property)) {
+        (Some(report), Ok(property)) => text.push_str(&report.text(property, replay.as_deref())),
+        (Some(_) | None, _) => {
+            let _ = writeln!(text, "found       {}", failure.why);
+            let _ = writeln!(text, "not reduced {} steps", failure.steps);
+            if let Some(command) = replay {
+                let _ = writeln!(text, "replay      {command}");
+            }
+        }
+    }
+    if replay.is_none() {
+        text.push_str("no file     see stderr\n");
     }
     text
 }
