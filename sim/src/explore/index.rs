@@ -85,7 +85,7 @@ impl<K: Key> Index<K> {
     /// Where this key is, or would be.
     fn slot(&self, key: K) -> usize {
         let slots = self.keys.len();
-        let share = u128::from(key.spread()) * slots as u128 >> u64::BITS;
+        let share = (u128::from(key.spread()) * slots as u128) >> u64::BITS;
         let mut at = usize::try_from(share).expect("below the length");
         while self.keys[at] != key && self.keys[at] != K::FREE {
             at += 1;

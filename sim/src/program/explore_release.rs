@@ -11,10 +11,13 @@ use handover_sim::explore::release::{
 use handover_sim::suite::Judgement;
 
 use super::cli::Explore;
-use super::{interrupt, print, progress};
+use super::{complain, interrupt, print, progress};
 
 /// The other builds: with one slot both wait, with two one of them runs.
 const OTHERS: usize = 2;
+
+/// Orders between two lines of a log.
+const LINE_SUBJECTS: usize = 20;
 
 /// An order or a way to take steps apart, in all settings.
 struct Found {
@@ -55,12 +58,18 @@ pub(super) fn explore(asked: &Explore) -> Judgement {
 /// Each subject in all settings, in their order; fewer where a Ctrl-C came.
 fn in_all_settings(subjects: &[(Order, Steps)], jobs: usize) -> Vec<Found> {
     let line = progress::line();
-    let mut all = Vec::new();
+    let (mut all, mut told) = (Vec::new(), LINE_SUBJECTS);
+    let subjects_count = subjects.len();
     for subjects in subjects.chunks(jobs) {
         if interrupt::is_interrupted() {
             break;
         }
-        line.set_message(format!("{} orders and steps seen", all.len()));
+        let text = format!("{} of {} orders and steps seen", all.len(), subjects_count);
+        if line.is_hidden() && all.len() >= told {
+            complain(&text);
+            told += LINE_SUBJECTS;
+        }
+        line.set_message(text);
         line.tick();
         all.extend(std::thread::scope(|scope| {
             let start = |subject: &(Order, Steps)| {

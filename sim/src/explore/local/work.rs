@@ -160,7 +160,8 @@ impl Local<'_> {
                         WorkedStep::Everywhere(what) => StepKind::Everywhere(what),
                         WorkedStep::Core(core) => StepKind::Core(self.cores.put(*core)),
                         WorkedStep::Here(core, seat) => StepKind::Here {
-                            core: core.map_or(question.core(), |core| self.cores.put(*core)),
+                            core: core
+                                .map_or_else(|| question.core(), |core| self.cores.put(*core)),
                             place: self.seats.put(*seat),
                         },
                     };
