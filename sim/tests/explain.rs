@@ -6,6 +6,7 @@ use handover_sim::explain::{
     Class, Evidence, Explanation, Failure, Fewest, Limits, departures, explain,
 };
 use handover_sim::scenario::{self, Ended, Scenario};
+use handover_sim::swarm::{Settings, Strategy, run_seed};
 use handover_sim::variants::{by_name, names};
 use handover_sim::world::{ArbiterIndex, Event, Place, Setup, Who};
 
@@ -224,4 +225,30 @@ fn a_failure_that_breaks_nothing_is_not_verified() {
     assert!(!explanation.is_verified);
     assert_eq!(explanation.steps(), 2, "what cannot happen is left out");
     assert!(explanation.to_string().contains("unverified"), "{explanation}");
+}
+
+/// News that nobody reads, and hosts that come back for ever.
+#[test]
+fn a_livelock_of_a_large_rollout_is_explained_by_few_steps_of_few_hosts() {
+    for (protocol, seed) in [("lapse-to-the-same-host", 0), ("word-buries-the-last-life", 1)] {
+        let wrong = by_name(protocol).expect("there is such a protocol");
+        let report = run_seed(seed, &Settings::default(), Strategy::Mix, wrong);
+        let failure = Failure::of(&report).expect("it goes on for ever");
+        assert_eq!(failure.violation.property, Property::NoLivelock, "{protocol}");
+        let explanation = explain(&failure, &Limits::default());
+        assert!(explanation.is_verified, "{protocol}: {explanation}");
+        assert!(explanation.setup.places.len() <= 2, "{protocol}: {explanation}");
+        assert!(explanation.steps() < 40, "{protocol}: {explanation}");
+        assert!(explanation.replayed_steps < 200_000, "{protocol}: {explanation}");
+    }
+}
+
+#[test]
+fn a_livelock_of_the_order_alone_has_no_point_of_no_return_and_it_is_said() {
+    let mut setup = setup("lapse-to-the-same-host", &[("a", "v1"), ("b", "v1")]);
+    setup.chunks.clear();
+    let schedule = [0, 1].map(|who| Event::Ask(Who::from(who))).to_vec();
+    let explanation = explain(&failure(setup, schedule, Property::NoLivelock), &Limits::default());
+    assert!(explanation.is_open && explanation.no_return.is_none(), "{explanation}");
+    assert!(explanation.to_string().contains("\nno return   none: in another order"));
 }

@@ -436,6 +436,17 @@ fn an_output_that_fills_up_is_reported_and_the_results_still_told() {
     assert_has(&ran.stdout, &["\nall "]);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_counterexample_that_cannot_be_written_is_still_told() {
+    let folder = folder(&[]);
+    let wrong = ["--protocol", "silent-stand-down", "--faults", "reask=1", "-o", "/dev/full"];
+    let ran = program(folder.path(), &[&["explore", "--chunks", "0"], &wrong[..]].concat());
+    assert_eq!(ran.code, 2);
+    assert_has(&ran.stderr, &["error: /dev/full cannot be written", "this is the scenario:"]);
+    assert_has(&ran.stdout, &["NoWedge          broken in 3 steps", "\nbroken  NoWedge: "]);
+}
+
 #[test]
 fn an_output_destroys_neither_an_input_nor_what_it_cannot_replace() {
     let folder = folder(&[("a/x.scenario", GOOD), ("keep", "kept")]);

@@ -226,6 +226,43 @@ fn what_cannot_be_written_is_said_and_what_was_found_is_still_told() {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn a_disk_that_is_full_costs_the_files_and_nothing_that_was_found() {
+    let out = folder();
+    let run = swarm(&BROKEN, out.path());
+    let files: Vec<_> = fs::read_dir(out.path()).expect("it is there").flatten().collect();
+    assert!(!files.is_empty());
+    // Each name leads to a device on which there is no room.
+    for file in &files {
+        fs::remove_file(file.path())
+            .and_then(|()| std::os::unix::fs::symlink("/dev/full", file.path()))
+            .expect("it is ours");
+    }
+    let again = swarm(&BROKEN, out.path());
+    assert_eq!(again.status.code(), Some(2));
+    let said = text(&again.stderr);
+    assert!(said.contains("No space left") && said.contains("this is the scenario:"), "{said}");
+    let printed = text(&again.stdout);
+    assert!(printed.contains("schedules break NoWedge by `"), "{printed}");
+    assert!(printed.contains("no return   step "), "{printed}");
+    let groups = |run: &Output| text(&run.stdout).matches("schedules break").count();
+    assert_eq!(groups(&again), groups(&run));
+}
+
+#[test]
+fn a_folder_below_a_file_is_refused_before_the_work() {
+    let out = folder();
+    let file = out.path().join("file");
+    fs::write(&file, "kept").expect("there is room");
+    for below in [file.clone(), file.join("below")] {
+        let run = swarm(&BROKEN, &below);
+        assert_eq!(run.status.code(), Some(2));
+        assert!(run.stdout.is_empty() && text(&run.stderr).contains("cannot be written"));
+    }
+    assert_eq!(fs::read_to_string(&file).ok().as_deref(), Some("kept"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn a_full_disk_behind_stdout_is_said() {
     let out = folder();
     let full = fs::File::options().write(true).open("/dev/full").expect("Linux has it");

@@ -58,9 +58,9 @@ mod tests {
     use handover_core::View;
 
     use super::*;
-    use crate::check::testing::{A, after, two, world_under};
+    use crate::check::testing::{A, B, after, two, world_under};
     use crate::check::{Rest, rest};
-    use crate::variants::Protocol;
+    use crate::variants::{Protocol, by_name};
     use crate::world::{Event, Place, Process};
 
     /// A host that never hears that it was heard says its word again for ever.
@@ -103,5 +103,19 @@ mod tests {
         let rested = rest(&mut world, |_| ());
         let far_below = matches!(rested, Rest::Converged { steps } if steps * 10 < bound.steps);
         assert!(far_below, "{rested:?}, of {bound:?}");
+    }
+
+    #[test]
+    fn news_that_nobody_reads_breaks_it_before_that_many_steps() {
+        let protocol = by_name("lapse-to-the-same-host").expect("it is a protocol");
+        let places = vec![Place::new("a", "v1"), Place::new("b", "v1")];
+        let mut world = after(world_under(protocol, places), [Event::Ask(A), Event::Ask(B)]);
+        let bound = Bound::of(&world);
+        let mut steps = 0;
+        let Rest::Broken(violation) = rest(&mut world, |_| steps += 1) else {
+            panic!("the offer goes round for ever");
+        };
+        assert_eq!(violation.property, Property::NoLivelock);
+        assert!(steps < bound.steps, "{steps} steps, of {bound:?}");
     }
 }

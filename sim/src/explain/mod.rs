@@ -38,7 +38,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use deed::place_of;
 pub use departures::departures;
 use fewest::Searched;
-pub use no_return::no_return;
+pub use no_return::{NoPoint, no_return};
 use replay::{Budget, Case, Played, play, record};
 pub use report::Report;
 use shrink::Shrinker;
@@ -181,6 +181,9 @@ pub struct Explanation {
     pub is_verified: bool,
     /// For a liveness property, where it was lost.
     pub no_return: Option<NoReturn>,
+    /// For a liveness property, that it was not lost: in another order than the calm one the schedule
+    /// still converges.
+    pub is_open: bool,
     /// Schedules that were replayed.
     pub replays: usize,
     /// Atomic steps that they took together.
@@ -209,8 +212,8 @@ pub fn explain(failure: &Failure, limits: &Limits) -> Explanation {
     let shape = departures::shape(&setup, &played.events);
     let violation = played.violation.unwrap_or_else(|| failure.violation.clone());
     let class = Class::of(property);
-    let no_return =
-        (class == Class::Liveness).then(|| no_return(&setup, &played.events, limits)).flatten();
+    let lost = (class == Class::Liveness).then(|| no_return(&setup, &played.events, limits));
+    let is_open = lost == Some(Err(NoPoint::Open));
     let (scenario, is_verified) = story::tell(&setup, &played.events, &violation, &departures);
     Explanation {
         class,
@@ -222,7 +225,8 @@ pub fn explain(failure: &Failure, limits: &Limits) -> Explanation {
         schedule: played.events,
         scenario,
         is_verified,
-        no_return,
+        no_return: lost.and_then(Result::ok),
+        is_open,
         replays: budget.replays,
         replayed_steps: budget.steps,
     }
@@ -312,6 +316,7 @@ fn as_it_is(failure: &Failure, budget: &Budget) -> Explanation {
         scenario,
         is_verified,
         no_return: None,
+        is_open: false,
         replays: budget.replays,
         replayed_steps: budget.steps,
     }

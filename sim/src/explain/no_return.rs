@@ -24,14 +24,25 @@ enum Reach {
     Unknown,
 }
 
+/// Why a schedule has no point of no return.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoPoint {
+    /// From its end another order than the calm one still converges: what goes wrong is the order
+    /// alone.
+    Open,
+    /// The limits do not reach.
+    Unknown,
+}
+
 /// The point of no return of a schedule whose end does not converge: the step after which no
-/// fault-free way leads to convergence. None where another order than the calm one still converges
-/// from the end, or the limits do not reach.
+/// fault-free way leads to convergence.
+///
+/// # Errors
+/// Why there is none.
 ///
 /// # Panics
 /// If the schedule is not one of this setup.
-#[must_use]
-pub fn no_return(setup: &Setup, schedule: &[Event], limits: &Limits) -> Option<NoReturn> {
+pub fn no_return(setup: &Setup, schedule: &[Event], limits: &Limits) -> Result<NoReturn, NoPoint> {
     let mut world = World::new(setup.clone());
     let mut worlds = vec![world.clone()];
     for event in schedule {
@@ -40,10 +51,11 @@ pub fn no_return(setup: &Setup, schedule: &[Event], limits: &Limits) -> Option<N
     }
     let printer = Printer::new(setup);
     let mut future = Future { printer, dead: BTreeSet::new(), states: 0, steps: 0, limits };
-    let (after, evidence) = future.first_lost(&worlds).filter(|(after, _)| *after > 0)?;
-    let step = after - 1;
+    let (after, evidence) = future.first_lost(&worlds)?;
+    // Lost from the start: no step of it has done that.
+    let step = after.checked_sub(1).ok_or(NoPoint::Unknown)?;
     let event = worlds[step].name_of(&schedule[step]);
-    Some(NoReturn { step, event, evidence })
+    Ok(NoReturn { step, event, evidence })
 }
 
 /// What can follow without faults.
@@ -59,28 +71,28 @@ struct Future<'a> {
 impl Future<'_> {
     /// The first world of the last stretch from which nothing converges. Where that is not exact, it
     /// is looked for with a few continuations, and then held against all of them.
-    fn first_lost(&mut self, worlds: &[World]) -> Option<(usize, Evidence)> {
+    fn first_lost(&mut self, worlds: &[World]) -> Result<(usize, Evidence), NoPoint> {
         let few = FEW.min(self.limits.continuations);
         let mut lost: Option<(usize, Evidence)> = None;
         for (step, world) in worlds.iter().enumerate().rev() {
             match self.reach(world, few) {
                 Reach::No(evidence) => lost = Some((step, evidence)),
-                Reach::Unknown => return None,
+                Reach::Unknown => return Err(NoPoint::Unknown),
                 Reach::Yes => break,
             }
         }
-        let (first, evidence) = lost?;
+        let (first, evidence) = lost.ok_or(NoPoint::Open)?;
         if let Evidence::Exhausted { .. } = evidence {
-            return lost;
+            return Ok((first, evidence));
         }
         for (step, world) in worlds.iter().enumerate().skip(first) {
             match self.reach(world, self.limits.continuations) {
-                Reach::No(evidence) => return Some((step, evidence)),
-                Reach::Unknown => return None,
+                Reach::No(evidence) => return Ok((step, evidence)),
+                Reach::Unknown => return Err(NoPoint::Unknown),
                 Reach::Yes => {}
             }
         }
-        None
+        Err(NoPoint::Open)
     }
 
     fn reach(&mut self, world: &World, continuations: u32) -> Reach {

@@ -22,6 +22,8 @@ pub struct Report {
     pub fewest: Fewest,
     /// For a liveness property, where it was lost.
     pub no_return: Option<NoReturn>,
+    /// In another order than the calm one it still converges, so that there is none.
+    pub open: bool,
     /// Hosts of the smallest setting.
     pub hosts: usize,
     /// Atomic steps of the reduced schedule.
@@ -55,6 +57,7 @@ impl Explanation {
             departures: self.departures.clone(),
             fewest: self.fewest,
             no_return: self.no_return.clone(),
+            open: self.is_open,
             hosts: self.setup.places.len(),
             steps: self.steps(),
             replays: self.replays,
@@ -92,6 +95,9 @@ impl fmt::Display for Told<'_> {
         }
         if let Some(no_return) = &report.no_return {
             writeln!(f, "no return   {no_return}")?;
+        }
+        if report.open {
+            writeln!(f, "no return   none: in another order than the calm one it still converges")?;
         }
         let Report { hosts, steps, replays, replayed_steps, .. } = report;
         let s = if *hosts == 1 { "" } else { "s" };

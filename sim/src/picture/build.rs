@@ -378,7 +378,7 @@ impl Builder {
         if Class::of(violation.property) != Class::Liveness {
             return;
         }
-        if let Some(lost) = no_return(setup, &self.events(), &LIMITS) {
+        if let Ok(lost) = no_return(setup, &self.events(), &LIMITS) {
             let row = self.schedule[lost.step].1;
             let text = format!("no return: {}", lost.evidence);
             self.diagram.notes.push(Note { row, text, tone: Tone::Lost });
