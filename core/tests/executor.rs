@@ -439,6 +439,51 @@ fn a_book_of_a_later_format_is_refused() {
 }
 
 #[test]
+fn a_drain_of_the_process_is_never_written_and_over_with_it() {
+    let mut executor = executor(1);
+    executor.drain(request(Term::ThisProcess, EndAction::Nothing)).expect("no drain is in force");
+    assert!(executor.is_draining() && executor.is_written(), "it waits for no write");
+    let ended = executor.poll_effect();
+    assert!(matches!(ended, Some(ExecutorEffect::Drained { .. })), "{ended:?}");
+    executor.undrain().expect("it drains");
+    assert!(executor.is_written(), "nothing is in the book that is to be taken back");
+    assert_eq!(executor.poll_effect(), None);
+
+    // A stronger request for longer is written, under the same id.
+    executor.drain(request(Term::ThisProcess, EndAction::Nothing)).expect("no drain is in force");
+    let longer = request(Term::UntilUndrained, EndAction::Stop);
+    let id = executor.drain(longer).expect("it is stronger").id.clone();
+    drive(&mut executor);
+    let book = executor.ledger().clone();
+    assert_eq!(
+        book.drain.as_ref().map(|drain| (&drain.id, drain.term)),
+        Some((&id, Term::UntilUndrained))
+    );
+
+    // What was written before is taken out of the book, though the drain that follows is not.
+    executor.undrain().expect("it drains");
+    executor.drain(request(Term::ThisProcess, EndAction::Nothing)).expect("no drain is in force");
+    drive(&mut executor);
+    assert_eq!(executor.ledger().drain, None);
+    assert!(executor.is_draining());
+}
+
+#[test]
+fn a_success_that_owes_a_drain_joins_that_of_the_process_for_its_own_term() {
+    let mut executor = executor(1);
+    let owed = request(Term::ThisVersion, EndAction::Nothing);
+    executor.submit("deploy".into(), None, Some(owed)).expect("it is new");
+    drive(&mut executor);
+    executor.drain(request(Term::ThisProcess, EndAction::Nothing)).expect("no drain is in force");
+    executor.ended(&local("deploy"), End::Succeeded).expect("it runs");
+    drive(&mut executor);
+    let book = executor.ledger().clone();
+    assert_eq!(book.drain.as_ref().map(|drain| drain.term), Some(Term::ThisVersion));
+    let again = Executor::recover(Settings::new(1, false), Version::from("v1"), book);
+    assert!(again.expect("it was written").is_draining(), "the next boot still owes it");
+}
+
+#[test]
 fn a_book_that_no_executor_has_written_is_refused() {
     let recovered = |spoil: fn(&mut Ledger)| {
         let mut executor = executor(1);

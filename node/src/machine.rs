@@ -33,7 +33,8 @@ pub(crate) struct Machine {
     /// Why the gate is unknown although the host may have seen an approval.
     barred: Option<Unreadable>,
     pub(crate) wants_job: bool,
-    pub(crate) shutdown: Shutdown,
+    /// The process is to end once it is drained.
+    pub(crate) shuts_down: bool,
     /// The drain's deadline, as a time from its declaration that the driver has not noted yet.
     pub(crate) deadline: DeadlineWish,
     /// The driver has ended: nothing that is asked will be done.
@@ -59,16 +60,6 @@ pub(crate) struct Request {
     /// How many times the whole record had been read when it was refused first: a refusal counts
     /// only on a record that was read since (Ar9).
     pub(crate) refused_at: Option<u64>,
-}
-
-/// How far the end of the process has come.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Shutdown {
-    No,
-    /// Drains; ends once drained. The drain is this process's own, if it made one.
-    Drains {
-        own: Option<Drain>,
-    },
 }
 
 /// What is to become of the drain's deadline.
@@ -112,7 +103,7 @@ impl Machine {
             cancelled: BTreeSet::new(),
             barred: None,
             wants_job,
-            shutdown: Shutdown::No,
+            shuts_down: false,
             deadline: DeadlineWish::Unchanged,
             ended: false,
             record: None,
@@ -360,7 +351,7 @@ impl Machine {
     pub(crate) fn undrain(&mut self) -> Result<(), NotDraining> {
         self.give(HostInput::Undrain, Host::undrain)?;
         self.deadline = DeadlineWish::Clear;
-        self.shutdown = Shutdown::No;
+        self.shuts_down = false;
         Ok(())
     }
 

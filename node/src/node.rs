@@ -16,7 +16,7 @@ use crate::driver::Driver;
 use crate::erased::{AnyClock, AnyMembership};
 use crate::executor_handle::{ExecutorHandle, since};
 use crate::gate_handle::GateHandle;
-use crate::machine::{Machine, Shutdown};
+use crate::machine::Machine;
 use crate::options::Options;
 use crate::shared::Shared;
 use crate::{
@@ -174,21 +174,23 @@ impl Node {
             if machine.is_ended() {
                 return;
             }
-            if machine.shutdown != Shutdown::No {
+            if machine.shuts_down {
                 machine.interrupt();
                 return;
             }
             let request = DrainRequest {
                 reason: "shutdown".into(),
-                term: Term::ThisVersion,
+                term: Term::ThisProcess,
                 end: EndAction::Nothing,
                 at_deadline: AtDeadline::Interrupt,
                 since,
             };
             // Where a drain is in force already, that is the one to wait for.
-            let draining = machine.host().executor().is_draining();
-            let own = if draining { None } else { machine.drain(request, None).ok() };
-            machine.shutdown = Shutdown::Drains { own };
+            if !machine.host().executor().is_draining() {
+                // It cannot be refused: there is no other.
+                drop(machine.drain(request, None));
+            }
+            machine.shuts_down = true;
         });
     }
 

@@ -1,17 +1,45 @@
 //! The drain of one executor (Ex7): what runs may finish, nothing new may start.
 
 use alloc::format;
+use core::cmp::Ordering;
 
 use crate::ids::{BuildId, DrainId, Reason, Version};
 
-/// How long a drain lasts. A later variant outlasts an earlier one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// How long a drain lasts. Of two terms the longer is the greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Term {
     /// A deployment's: in force again at a boot of the same version, over at a boot of another.
     ThisVersion,
     /// An operator's: survives restarts.
     UntilUndrained,
+    /// A shutdown's: over with the process, so it is in no book, and an operator's waits for no
+    /// disk.
+    ThisProcess,
+}
+
+impl Term {
+    /// Its place among the others, the shortest first. The order of the variants is the one in
+    /// which they came, since formats number them.
+    fn length(self) -> u8 {
+        match self {
+            Self::ThisProcess => 0,
+            Self::ThisVersion => 1,
+            Self::UntilUndrained => 2,
+        }
+    }
+}
+
+impl PartialOrd for Term {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Term {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.length().cmp(&other.length())
+    }
 }
 
 /// What happens once the executor is drained; a later variant is stronger.
@@ -109,6 +137,21 @@ impl Drain {
         self.at_deadline = request.at_deadline;
         self.term = self.term.max(request.term);
         true
+    }
+
+    /// Joins what a build's success declares, under the same id. The build has then nothing left to
+    /// declare, so the drain lasts as long as its request, though it may be no stronger.
+    pub(super) fn join(&mut self, by: &BuildId, request: &DrainRequest) {
+        self.strengthen(request);
+        if !self.is_written() {
+            self.term = request.term;
+        }
+        self.by = Some(by.clone());
+    }
+
+    /// Whether it is to be found in the book: not if it is over with the process.
+    pub(super) fn is_written(&self) -> bool {
+        self.term != Term::ThisProcess
     }
 
     /// The number in the id; 0 for an id that no executor has given out.

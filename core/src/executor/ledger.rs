@@ -136,7 +136,7 @@ impl Ledger {
     /// write, and writing it again changes nothing.
     ///
     /// A drain that was declared by a build also notes in that build's row that nothing is left
-    /// to declare.
+    /// to declare. One that is over with its process is not kept.
     pub fn write(&mut self, effect: &ExecutorEffect) {
         match effect {
             ExecutorEffect::StoreEntry { work, entry: Some(entry) } => {
@@ -166,7 +166,7 @@ impl Ledger {
                 entry.drains = None;
             }
         }
-        self.drain = drain.cloned();
+        self.drain = drain.filter(|drain| drain.is_written()).cloned();
     }
 
     /// Gives out the next place in the queue.

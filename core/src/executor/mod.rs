@@ -143,7 +143,7 @@ impl Executor {
             let number = self.state.ledger.take_drain_number();
             Drain::declare(number, self.state.version.clone(), None, &request)
         };
-        self.state.drain_due = true;
+        self.state.drain_due |= drain.is_written();
         Ok(self.state.enforce(drain))
     }
 
@@ -153,12 +153,14 @@ impl Executor {
     /// # Errors
     /// No drain is in force.
     pub fn undrain(&mut self) -> Result<(), NotDraining> {
-        if self.state.drain.is_none() {
+        let Some(drain) = &self.state.drain else {
             mark!(Ex7NotDraining);
             return Err(NotDraining);
-        }
+        };
+        let in_the_book = self.state.ledger.drain.is_some() || self.state.drain_write.is_some();
+        let is_due = drain.is_written() || in_the_book;
         self.state.clear_drain();
-        self.state.drain_due = true;
+        self.state.drain_due |= is_due;
         for task in self.state.tasks.values_mut() {
             if task.stage == (Stage::Waiting { parked: true }) {
                 mark!(Ex4Woken);

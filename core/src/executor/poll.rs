@@ -19,7 +19,7 @@ impl Executor {
     #[must_use]
     pub fn poll_effect(&mut self) -> Option<ExecutorEffect> {
         if self.state.drain_due && self.state.drain_write.is_none() {
-            let drain = self.state.drain.clone();
+            let drain = self.state.drain.clone().filter(Drain::is_written);
             self.state.drain_due = false;
             self.state.drain_write = Some(DrainWrite { drain: drain.clone(), by: None });
             return Some(ExecutorEffect::StoreDrain { drain });
@@ -120,8 +120,7 @@ impl Executor {
             return Drain::declare(number, version, Some(build.clone()), request);
         };
         let mut joined = active.clone();
-        joined.strengthen(request);
-        joined.by = Some(build.clone());
+        joined.join(build, request);
         joined
     }
 

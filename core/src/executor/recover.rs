@@ -18,7 +18,7 @@ impl Executor {
     /// - An admitted local build is pending again in its place, and its admission is taken back.
     /// - Admitted work under a grant is dropped: the record hands it out anew.
     /// - A drain for [`Term::ThisVersion`] stays in force for the version that declared it, and is
-    ///   over for another.
+    ///   over for another; one for [`Term::ThisProcess`] is over.
     /// - A success that still has a drain to declare declares it, in force at once: a crash between
     ///   the status and the declaration starts nothing under the outgoing version.
     /// - The boot is the restart that a drain in force may ask for; what is left to do once drained
@@ -132,8 +132,7 @@ impl ExecutorParts {
         mark!(Ex7Owed);
         let drain = if let Some(active) = &self.drain {
             let mut joined = active.clone();
-            joined.strengthen(request);
-            joined.by = Some(build.clone());
+            joined.join(build, request);
             joined
         } else {
             let number = self.ledger.take_drain_number();
@@ -146,6 +145,7 @@ impl ExecutorParts {
 
 fn lasts(term: Term, declared_by: &Version, now: &Version) -> bool {
     match term {
+        Term::ThisProcess => false,
         Term::ThisVersion => declared_by == now,
         Term::UntilUndrained => true,
     }

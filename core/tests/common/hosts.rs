@@ -340,7 +340,7 @@ fn candidate(name: &str, incarnation: u64) -> Candidate {
 fn request(choice: usize) -> DrainRequest {
     DrainRequest {
         reason: "by hand".into(),
-        term: [Term::ThisVersion, Term::UntilUndrained][choice % 2],
+        term: [Term::ThisVersion, Term::UntilUndrained, Term::ThisProcess][choice % 3],
         end: [EndAction::Nothing, EndAction::Restart, EndAction::Stop][choice % 3],
         at_deadline: [AtDeadline::Interrupt, AtDeadline::Undrain, AtDeadline::Report][choice % 3],
         since: 0,

@@ -354,7 +354,7 @@ fn pick<T: Clone>(from: &[T], at: u8) -> Option<T> {
 fn request(a: u8, b: u8) -> DrainRequest {
     DrainRequest {
         reason: Reason::from("random"),
-        term: if a.is_multiple_of(3) { Term::UntilUndrained } else { Term::ThisVersion },
+        term: [Term::UntilUndrained, Term::ThisVersion, Term::ThisProcess][usize::from(a % 3)],
         end: [EndAction::Nothing, EndAction::Restart, EndAction::Stop][usize::from(b) % 3],
         at_deadline: [AtDeadline::Interrupt, AtDeadline::Undrain, AtDeadline::Report]
             [usize::from(a / 3) % 3],

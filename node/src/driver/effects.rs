@@ -12,7 +12,6 @@ use super::{Driver, Ended};
 use crate::BuildError;
 use crate::build::Build;
 use crate::erased::Joined;
-use crate::machine::Shutdown;
 use crate::membership::MembershipError;
 
 /// What an order that takes time has come to.
@@ -78,18 +77,8 @@ impl Driver {
 
     fn carry_out_executor(&mut self, effect: &Effect, order: &ExecutorEffect) {
         match order {
-            ExecutorEffect::StoreEntry { .. } => self.write(effect, order),
-            ExecutorEffect::StoreDrain { drain } => {
-                let own = self.shared.read(|machine| match &machine.shutdown {
-                    Shutdown::Drains { own } => own.is_some() && own == drain,
-                    Shutdown::No => false,
-                });
-                if own {
-                    // The drain of a process that ends is over with it.
-                    self.done(effect);
-                } else {
-                    self.write(effect, order);
-                }
+            ExecutorEffect::StoreEntry { .. } | ExecutorEffect::StoreDrain { .. } => {
+                self.write(effect, order);
             }
             ExecutorEffect::StoreArtifacts { work } => self.store_artifacts(effect, work),
             ExecutorEffect::Start { work } => self.start(effect, work),

@@ -26,7 +26,7 @@ use tracing::Span;
 
 use crate::backoff::{Backoff, Jitter};
 use crate::erased::{AnyBuilder, AnyClock, AnyLedger, AnyMembership, AnyStore, Joined};
-use crate::machine::{DeadlineWish, Machine, Shutdown};
+use crate::machine::{DeadlineWish, Machine};
 use crate::options::Options;
 use crate::shared::Shared;
 use crate::writer::Writer;
@@ -354,9 +354,7 @@ impl Driver {
             return true;
         }
         let drained = self.ending.is_none()
-            && self
-                .shared
-                .read(|machine| machine.shutdown != Shutdown::No && machine.host().is_drained());
+            && self.shared.read(|machine| machine.shuts_down && machine.host().is_drained());
         if drained {
             self.end(Ended::Shutdown);
         }

@@ -36,6 +36,7 @@ pub(crate) struct Cluster {
     pub(crate) draw: Mutex<Draw>,
     places: Vec<(Place, NodeId)>,
     store: NodeHandle,
+    disk: Disk,
     seed: u64,
 }
 
@@ -78,8 +79,10 @@ impl Cluster {
             supervisor: node,
             offer_patience: Arc::new(Mutex::new(Duration::from_secs(10))),
             deployments: Arc::default(),
+            refused: Arc::default(),
         };
         let kept = Disk::new(40);
+        let on_disk = kept.clone();
         let draw = Arc::new(Mutex::new(Draw::new(seed, Concern::Faults)));
         let (disk, judged) = (kept, judge.clone());
         let store = Handle::current()
@@ -92,7 +95,8 @@ impl Cluster {
             })
             .build();
         let draw = Mutex::new(Draw::new(seed, Concern::Workload));
-        Self { judge, common, oracle: known, draw, places: Vec::new(), store, seed }
+        let places = Vec::new();
+        Self { judge, common, oracle: known, draw, places, store, disk: on_disk, seed }
     }
 
     /// A new place, and the first process there.
@@ -280,6 +284,25 @@ impl Cluster {
         Handle::current().kill(self.store.id());
         self.wait(Duration::from_secs(2)).await?;
         Handle::current().restart(self.store.id());
+        Ok(())
+    }
+
+    pub(crate) fn back_up(&self) {
+        self.disk.back_up();
+    }
+
+    /// The store is restored from the backup, and each host sees that and ends.
+    pub(crate) async fn restore(&self) -> Result<(), Failure> {
+        *lock(&self.common.refused) = Some(0);
+        self.disk.restore();
+        let all = self.places.len();
+        let ends = TimeHandle::current().elapsed() + LIMIT;
+        while *lock(&self.common.refused) != Some(all) {
+            if TimeHandle::current().elapsed() > ends {
+                return Err(Failure::unmet("somebody goes on with a record that was restored"));
+            }
+            self.pause(Duration::from_millis(250)).await?;
+        }
         Ok(())
     }
 

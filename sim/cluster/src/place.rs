@@ -42,6 +42,8 @@ pub(crate) struct Common {
     pub(crate) offer_patience: Arc<Mutex<Duration>>,
     /// Builds whose success owes a drain.
     pub(crate) deployments: Arc<Mutex<BTreeSet<BuildId>>>,
+    /// How many have refused a record that was restored; none where it was not.
+    pub(crate) refused: Arc<Mutex<Option<usize>>>,
 }
 
 /// A place; a clone is the same.
@@ -98,6 +100,12 @@ impl Place {
             match ended {
                 Ok(Ended::Restart) => {}
                 Ok(Ended::Stop | Ended::Shutdown) => return,
+                Err(DriverError::Restored { .. }) if lock(&self.common.refused).is_some() => {
+                    if let Some(refused) = &mut *lock(&self.common.refused) {
+                        *refused += 1;
+                    }
+                    return;
+                }
                 Err(error) if self.common.shell == Shell::Current => {
                     let why = format!("{} cannot go on: {error}", self.name);
                     self.common.judge.fail(Failure::unmet(why));

@@ -39,11 +39,14 @@ struct Kept {
     changes: VecDeque<Arc<Change>>,
     /// How many changes are kept.
     most: usize,
+    /// What somebody keeps elsewhere.
+    backup: Option<Record>,
 }
 
 impl Disk {
     pub(crate) fn new(most: usize) -> Self {
-        let kept = Kept { record: Record::new(RECORD), changes: VecDeque::new(), most };
+        let record = Record::new(RECORD);
+        let kept = Kept { record, changes: VecDeque::new(), most, backup: None };
         Self { inner: Arc::new(Mutex::new(kept)), bell: Bell::default() }
     }
 
@@ -59,6 +62,22 @@ impl Disk {
         drop(kept);
         self.bell.ring();
         Ok(())
+    }
+
+    pub(crate) fn back_up(&self) {
+        let mut kept = lock(&self.inner);
+        kept.backup = Some(kept.record.clone());
+    }
+
+    /// The record is what it was when it was backed up.
+    pub(crate) fn restore(&self) {
+        let mut kept = lock(&self.inner);
+        if let Some(backup) = kept.backup.clone() {
+            kept.record = backup;
+            kept.changes.clear();
+        }
+        drop(kept);
+        self.bell.ring();
     }
 
     fn revision(&self) -> Revision {

@@ -72,6 +72,16 @@ fn the_second_build_in_a_row_is_approved() {
 }
 
 #[test]
+fn a_hung_build_ends_with_the_deadline_of_its_hosts_drain() {
+    holds(Scene::DrainedAtDeadline);
+}
+
+#[test]
+fn a_store_that_was_restored_is_refused_by_whoever_has_read_more() {
+    holds(Scene::StoreRestored);
+}
+
+#[test]
 fn a_waiting_build_finds_the_drain_of_the_deployment_before_it() {
     holds(Scene::SlotBeforeDrain);
 }

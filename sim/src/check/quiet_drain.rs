@@ -125,6 +125,7 @@ fn check_boot(step: &Transition<'_>) -> Result<(), Violation> {
 
 fn drain_due(ledger: &Ledger, version: &Version, pinned: bool) -> bool {
     let lasts = |term: Term, declared_by: &Version| match term {
+        Term::ThisProcess => false,
         Term::ThisVersion => declared_by == version,
         Term::UntilUndrained => true,
     };

@@ -72,6 +72,7 @@ pub fn event_of(world: &World, command: &Command) -> Result<Option<Event>, NoEve
         Command::Drain { host, term, then, at_deadline } => Event::Drain {
             who: who(host)?,
             term: match term {
+                Term::ThisProcess => executor::Term::ThisProcess,
                 Term::ThisVersion => executor::Term::ThisVersion,
                 Term::UntilUndrained => executor::Term::UntilUndrained,
             },
@@ -327,6 +328,7 @@ pub fn command_of(world: &World, event: &Event) -> Command {
         Event::Drain { who, term, end, at_deadline } => Command::Drain {
             host: host(*who),
             term: match term {
+                executor::Term::ThisProcess => Term::ThisProcess,
                 executor::Term::ThisVersion => Term::ThisVersion,
                 executor::Term::UntilUndrained => Term::UntilUndrained,
             },

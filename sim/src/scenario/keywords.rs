@@ -82,6 +82,8 @@ keywords! {
 
     /// How long a drain holds.
     Term {
+        /// Over with the process.
+        ThisProcess = "this-process",
         /// Over at the boot of another version.
         ThisVersion = "this-version",
         /// Survives restarts until it is taken back. The default.

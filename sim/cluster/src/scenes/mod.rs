@@ -2,6 +2,7 @@
 //! it comes to its end. When, how long and what else goes wrong is drawn from the seed.
 
 mod builder;
+mod drain;
 mod origin;
 mod rollout;
 mod store;
@@ -38,13 +39,18 @@ pub enum Scene {
     SecondApproval,
     /// A deployment ends while another build waits for its slot (Werkator PR 66).
     SlotBeforeDrain,
+    /// A host is drained while its build hangs: the deadline passes, and what ends its process
+    /// follows.
+    DrainedAtDeadline,
+    /// The store is restored from a backup: whoever has read more refuses it.
+    StoreRestored,
 }
 
 type Played<'a> = Pin<Box<dyn Future<Output = Result<(), Failure>> + 'a>>;
 
 impl Scene {
     /// All.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::RollingUpdate,
         Self::BuilderDies,
         Self::FrozenBuilder,
@@ -56,6 +62,8 @@ impl Scene {
         Self::CrossedStandDown,
         Self::SecondApproval,
         Self::SlotBeforeDrain,
+        Self::DrainedAtDeadline,
+        Self::StoreRestored,
     ];
 
     /// Its name in reports and on the command line.
@@ -73,6 +81,8 @@ impl Scene {
             Self::CrossedStandDown => "crossed-stand-down",
             Self::SecondApproval => "second-approval",
             Self::SlotBeforeDrain => "slot-before-drain",
+            Self::DrainedAtDeadline => "drained-at-deadline",
+            Self::StoreRestored => "store-restored",
         }
     }
 
@@ -89,6 +99,8 @@ impl Scene {
             Self::CrossedStandDown => Box::pin(origin::crossed_stand_down(cluster)),
             Self::SecondApproval => Box::pin(origin::second_approval(cluster)),
             Self::SlotBeforeDrain => Box::pin(origin::slot_before_drain(cluster)),
+            Self::DrainedAtDeadline => Box::pin(drain::drained_at_deadline(cluster)),
+            Self::StoreRestored => Box::pin(store::store_restored(cluster)),
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use handover_core::Gate;
+
 use super::rollout::{approved, replace};
 use crate::cluster::Cluster;
 use crate::faults::Chances;
@@ -28,6 +30,35 @@ pub(super) async fn store_restarts(cluster: &mut Cluster) -> Result<(), Failure>
     }
     cluster.rest().await?;
     cluster.expect_served("v2")
+}
+
+pub(super) async fn store_restored(cluster: &mut Cluster) -> Result<(), Failure> {
+    for _ in 0..4 {
+        cluster.add("v1");
+    }
+    cluster.draw_weather();
+    cluster.builder().await?;
+    cluster.back_up();
+    cluster.until("v1 is approved", |world| approved(world, "v1")).await?;
+    cluster.rest().await?;
+    cluster.expect_served("v1")?;
+    let mut nodes = Vec::new();
+    for index in cluster.places() {
+        nodes.push(cluster.node(index).await?);
+    }
+    let commits = cluster.judge.commits();
+    cluster.restore().await?;
+    // Nobody goes on from a record that has lost its past, and no probe is told that it may serve.
+    for node in &nodes {
+        if !matches!(node.gate().read(), Gate::Unknown { .. }) {
+            let why = format!("{} serves from a record that was restored", node.id());
+            return Err(Failure::unmet(why));
+        }
+    }
+    if cluster.judge.commits() != commits {
+        return Err(Failure::unmet("somebody has committed to a record that was restored"));
+    }
+    Ok(())
 }
 
 pub(super) async fn cut_in_half(cluster: &mut Cluster) -> Result<(), Failure> {

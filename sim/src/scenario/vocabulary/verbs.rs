@@ -103,8 +103,8 @@ const EXECUTOR: &[Word<Command>] = &[
         read_submit,
     ),
     word(
-        "drain HOST [this-version|until-undrained] [then nothing|restart|stop] [at-deadline \
-         interrupt|undrain|report]",
+        "drain HOST [this-process|this-version|until-undrained] [then nothing|restart|stop] \
+         [at-deadline interrupt|undrain|report]",
         "What runs may finish, nothing new starts. By default until undrained, then nothing, at \
          the deadline a report.",
         "drain b this-version then restart at-deadline interrupt",
