@@ -25,7 +25,10 @@ impl Bound {
     /// For this world.
     pub(super) fn of(world: &World) -> Self {
         let hosts = world.processes().count();
-        let on_the_way: usize = world.processes().map(|(who, _)| waiting(world, who)).sum();
+        let links = || world.processes().map(|(who, _)| world.link(who));
+        // Each word that is on its way makes one more view for everybody.
+        let words: usize = links().map(|link| link.statements.len()).sum();
+        let on_the_way = words + links().map(|link| link.views.len()).max().unwrap_or(0);
         Self {
             steps: 1_000 + 200 * hosts * hosts,
             lives: 4 * (hosts + 1),
