@@ -4,6 +4,7 @@
 use super::Bounds;
 use super::action::{Choice, choices};
 use super::bounds::{Budget, Price};
+use super::index::Index;
 use super::key::{Parts, Scratch, fingerprint, parts};
 use super::space::Space;
 use super::step::take;
@@ -45,19 +46,21 @@ impl Node {
         choices(&self.world, self.budget, bounds)
     }
 
-    /// What each choice leads to.
+    /// What each choice leads to. A world that is known, or was met in this lot, is dropped at once:
+    /// memory that is given back while it is warm is taken again for the next.
     pub(super) fn expand(
         &self,
         bounds: &Bounds,
         known: &Space,
-        scratch: &mut Scratch,
+        (scratch, met): (&mut Scratch, &mut Index<u64>),
         outcomes: &mut Vec<Outcome<Self>>,
     ) {
         for choice in self.choices(bounds) {
             let (node, print, violations) = self.follow(&choice, bounds, scratch);
             let broken: Marks = violations.iter().map(|violation| violation.property).collect();
             let is_free = choice.cost.price() == Price::NOTHING;
-            let node = (!known.contains(print)).then_some(node);
+            let is_new = !known.contains(print) && met.find_or_insert(print, 0).is_none();
+            let node = is_new.then_some(node);
             outcomes.push(Outcome { print, is_free, broken, node });
         }
     }

@@ -10,30 +10,47 @@ use crate::world::{Event, Fact, World};
 
 /// One step: the choice, then what its hosts do at once, then off the links what cannot matter.
 pub(super) fn take(world: &World, choice: &Choice, bounds: &Bounds) -> (World, Vec<Violation>) {
-    let mut after = world.clone();
-    let mut violations = Vec::new();
-    let mut facts = Vec::new();
+    let mut taken = Taken { after: world.clone(), facts: Vec::new(), violations: Vec::new() };
+    let mut before = Some(world);
     for event in choice.action.events(world) {
-        judge(&mut after, &event, &mut facts, &mut violations);
+        taken.judge(before.take(), &event);
     }
-    while let Some(event) = after.next_own_step() {
-        judge(&mut after, &event, &mut facts, &mut violations);
+    while let Some(event) = taken.after.next_own_step() {
+        taken.judge(before.take(), &event);
     }
-    tidy(&mut after, world, bounds);
-    (after, violations)
+    tidy(&mut taken.after, world, bounds);
+    (taken.after, taken.violations)
 }
 
-fn judge(world: &mut World, event: &Event, facts: &mut Vec<Fact>, violations: &mut Vec<Violation>) {
-    facts.clear();
-    if let Event::Lose(_) | Event::Overtake(_) | Event::Double(_) = event {
-        world.apply(event, facts).expect("what is on a link can be lost and doubled");
-        return;
-    }
-    let before = world.clone();
-    world.apply(event, facts).expect("what is chosen can happen");
-    let step = Transition { before: &before, event, facts, after: world };
-    if check::check(&step).is_err() {
-        let all = Property::ALL.iter();
-        violations.extend(all.filter_map(|property| check::check_one(*property, &step).err()));
+struct Taken {
+    after: World,
+    facts: Vec<Fact>,
+    violations: Vec<Violation>,
+}
+
+impl Taken {
+    /// Applies and judges an event. What was before is copied where nobody else has it.
+    fn judge(&mut self, before: Option<&World>, event: &Event) {
+        self.facts.clear();
+        if let Event::Lose(_) | Event::Overtake(_) | Event::Double(_) = event {
+            let applied = self.after.apply(event, &mut self.facts);
+            applied.expect("what is on a link can be lost and doubled");
+            return;
+        }
+        let copied;
+        let before = match before {
+            Some(before) => before,
+            None => {
+                copied = self.after.clone();
+                &copied
+            }
+        };
+        self.after.apply(event, &mut self.facts).expect("what is chosen can happen");
+        let step = Transition { before, event, facts: &self.facts, after: &self.after };
+        if check::check(&step).is_err() {
+            let all = Property::ALL.iter();
+            let broken = all.filter_map(|property| check::check_one(*property, &step).err());
+            self.violations.extend(broken);
+        }
     }
 }

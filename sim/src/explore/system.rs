@@ -41,7 +41,7 @@ pub(super) struct Outcome<N> {
     pub(super) is_free: bool,
     /// What it breaks, or may break.
     pub(super) broken: Marks,
-    /// None where the state was known before the batch.
+    /// None where the state was known before the batch, or met earlier in it.
     pub(super) node: Option<N>,
 }
 
@@ -100,11 +100,12 @@ impl System for Direct<'_> {
 
     fn expand(&mut self, lots: &[&[direct::Node]], known: &Space) -> Vec<Expansion<direct::Node>> {
         in_parallel(lots.to_vec(), |nodes| {
-            let mut scratch = Scratch::new(self.0);
+            let (mut scratch, mut met) = (Scratch::new(self.0), Index::new());
             let mut expansion = Expansion::of(nodes.len());
             for (at, node) in nodes.iter().enumerate() {
                 let start = expansion.outcomes.len();
-                node.expand(self.0, known, &mut scratch, &mut expansion.outcomes);
+                let state = (&mut scratch, &mut met);
+                node.expand(self.0, known, state, &mut expansion.outcomes);
                 expansion.ranges[at] = (start, expansion.outcomes.len());
                 expansion.converged[at] = node.world.is_converged();
             }

@@ -10,7 +10,7 @@ use super::explore::Explored;
 use super::files::{refuse_folder, refuse_missing, refuse_output, write};
 use super::progress::Progress;
 use super::walks::{self, Walks};
-use super::{complain, complain_of_unreadable, json, junit, print, table};
+use super::{complain, complain_of_unreadable, interrupt, json, junit, print, table};
 
 /// What a check has come to.
 #[derive(Debug)]
@@ -67,6 +67,7 @@ fn paths(asked: &Check) -> Result<Vec<PathBuf>, Judgement> {
 
 fn run(suite: Suite, asked: &Check) -> Checked {
     complain_of_unreadable(&suite);
+    interrupt::listen();
     let runs = u64::try_from(suite.runs()).expect("runs are counted in memory");
     let count = asked.walks();
     let progress = Progress::new(runs, count);
@@ -77,7 +78,9 @@ fn run(suite: Suite, asked: &Check) -> Checked {
     };
     let walks = (count > 0).then(|| {
         let walks = walks::walk(count, &Current, asked.out(), |begun| progress.walked(begun));
-        progress.walked(count);
+        if !walks.results.interrupted {
+            progress.walked(count);
+        }
         walks
     });
     progress.end();

@@ -155,6 +155,16 @@ impl Explored {
             let (name, word) = (property.to_string(), verdict.word());
             let _ = writeln!(text, "{name:16} {word}{}", steps.unwrap_or_default());
         }
+        if let (Judgement::NotAsExpected, Some(named)) =
+            (self.judgement(), self.bounds.protocol.breaks())
+        {
+            let _ = writeln!(
+                text,
+                "\n{} is a wrong protocol, and does not break {named} within these bounds: more \
+                 hosts, versions or faults may show it",
+                self.bounds.protocol.name()
+            );
+        }
         let _ = writeln!(
             text,
             "\n{} states, {} transitions, {} steps deep, {} states converged",

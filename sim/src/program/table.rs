@@ -86,6 +86,9 @@ fn searched(text: &mut String, checked: &Checked) {
         settings.versions,
         schedules - broken,
     );
+    if results.interrupted {
+        text.push_str("          interrupted: the walks that are left were not walked\n");
+    }
 }
 
 fn failures(text: &mut String, checked: &Checked) {

@@ -92,7 +92,8 @@ pub(super) fn variants(asked: &Variants) -> Judgement {
     for row in rows.iter().filter(|row| row.judgement() != Judgement::AsExpected) {
         complain(&format!("not as it should be: {}", row.wrong()));
     }
-    let text = if asked.json { json::variants(&rows, judgement) } else { tail(&rows) };
+    let text =
+        if asked.json { json::variants(&rows, judgement) } else { tail(&rows, protocols.len()) };
     judgement.max(print(&text))
 }
 
@@ -251,9 +252,16 @@ fn head(asked: &Variants, share: u64) -> String {
     )
 }
 
-/// What has no shortest schedule, with the reason.
-fn tail(rows: &[Row]) -> String {
+/// What is missing of so many rows, and what has no shortest schedule, with the reason.
+fn tail(rows: &[Row], of: usize) -> String {
     let mut text = String::from("\n");
+    if rows.len() < of {
+        let _ = writeln!(
+            text,
+            "interrupted: {} of {of} protocols were hunted to their end, in the order of the table",
+            rows.len()
+        );
+    }
     for row in rows {
         if let Shortest::None(why) = row.shortest {
             let _ = writeln!(text, "no shortest schedule of {}: {why}", row.protocol.name());

@@ -10,10 +10,10 @@ use handover_sim::suite::Judgement;
 use handover_sim::swarm::{Settings, Shard, Strategy, Swarm};
 use handover_sim::variants::Protocol;
 
-use super::complain;
 use super::explore::Explored;
 use super::files::write;
 use super::swarm::{self, Results};
+use super::{complain, interrupt};
 
 /// The row of the table that is explored: two hosts, a crash, and some 10,000 states.
 const EXPLORED: &str = "P02";
@@ -27,7 +27,7 @@ pub(super) struct Walks {
 }
 
 /// Walks the seeds from 0 on by the default swarm; `seen` is told how many were begun. The first
-/// failure of each cause goes into a folder.
+/// failure of each cause goes into a folder. A Ctrl-C ends it with what was found.
 pub(super) fn walk(
     count: u64,
     protocol: &'static dyn Protocol,
@@ -43,7 +43,7 @@ pub(super) fn walk(
     };
     let ran = swarm.run(jobs(), |begun, _| {
         seen(begun);
-        true
+        !interrupt::is_interrupted()
     });
     let (results, saved) = swarm::explained(&swarm, ran, folder, jobs());
     Walks { results, saved }

@@ -29,7 +29,7 @@ pub(in super::super) struct Results {
     pub(super) seeds: SeedsJson,
     /// How many of the seeds of each share, in their order, were run.
     pub(super) ran: Vec<RanJson>,
-    pub(super) interrupted: bool,
+    pub(in super::super) interrupted: bool,
     /// `holds` in all that was run, `broken`, or `unknown`.
     pub(super) verdict: String,
     pub(in super::super) schedules: u64,

@@ -73,6 +73,9 @@ fn faults(results: &Results) -> String {
     format!("each kind at most {most} times: {}", words.join(" "))
 }
 
+/// A fault that shows more often than this is not rare.
+const RARE: f64 = 0.1;
+
 /// What the schedules are worth.
 fn worth(text: &mut String, results: &Results) {
     let departures = &results.departures;
@@ -86,7 +89,9 @@ fn worth(text: &mut String, results: &Results) {
             results.schedules
         );
     }
-    if let Some(rarest) = results.rarest.filter(|_| results.broken == 0) {
+    // Of a handful of schedules it says nothing that anybody wants to know.
+    let rarest = results.rarest.filter(|rarest| results.broken == 0 && *rarest <= RARE);
+    if let Some(rarest) = rarest {
         let _ = writeln!(
             text,
             "worth        a fault that shows in one of {:.0} schedules, or more often, would have \
