@@ -251,10 +251,10 @@ impl Stage {
         self.who.insert(told.process, who);
         let id = self.world.process(who).host.id().clone();
         self.name(host, id, place)?;
-        if nameless(self.world.process(who).ledger.as_ref())
-            != nameless(&ledger.cloned().unwrap_or_default())
-        {
-            let why = "its book is not the one that the lines before have written".to_owned();
+        let here = nameless(self.world.process(who).ledger.as_ref());
+        let found = nameless(&ledger.cloned().unwrap_or_default());
+        if here != found {
+            let why = format!("its book is {found:?}, and the lines before have written {here:?}");
             return Err(no_command(place, why));
         }
         self.compare(who, told)
