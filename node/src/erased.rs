@@ -6,15 +6,15 @@ use std::sync::Arc;
 use futures_core::future::BoxFuture;
 use handover_core::journal::CommitAnswer;
 use handover_core::{
-    Acknowledgement, Change, Chunk, ExecutorEffect, GrantId, HostId, Incarnation, Name,
-    RecordParts, Revision, Version, Work,
+    Change, Chunk, ExecutorEffect, GrantId, HostId, Incarnation, Name, RecordParts, Revision,
+    Version, Work,
 };
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::{
-    Build, BuildError, Builder, Changes, Clock, LedgerStore, Membership, MembershipError,
-    Predecessors, RecordStore, Sightings, StoreError,
+    Build, BuildError, Builder, Changes, Clock, LedgerStore, LedgerStoreError, Membership,
+    MembershipError, Predecessors, RecordStore, Sightings, StoreError,
 };
 
 pub(crate) trait AnyStore: Send + Sync {
@@ -96,11 +96,17 @@ impl<C: Clock> AnyClock for C {
 }
 
 pub(crate) trait AnyLedger: Send + Sync {
-    fn write(self: Arc<Self>, effect: ExecutorEffect) -> BoxFuture<'static, Acknowledgement>;
+    fn write(
+        self: Arc<Self>,
+        effect: ExecutorEffect,
+    ) -> BoxFuture<'static, Result<(), LedgerStoreError>>;
 }
 
 impl<L: LedgerStore> AnyLedger for L {
-    fn write(self: Arc<Self>, effect: ExecutorEffect) -> BoxFuture<'static, Acknowledgement> {
+    fn write(
+        self: Arc<Self>,
+        effect: ExecutorEffect,
+    ) -> BoxFuture<'static, Result<(), LedgerStoreError>> {
         Box::pin(async move { LedgerStore::write(&*self, &effect).await })
     }
 }

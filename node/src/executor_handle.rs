@@ -72,6 +72,8 @@ pub struct Status {
     pub drained: bool,
     /// Why it is not drained yet; empty without a drain, and once drained.
     pub waits_for: Vec<WaitsFor>,
+    /// Why the ledger is written no more, so that nothing new starts in this process.
+    pub ledger_lost: Option<Reason>,
 }
 
 /// What a drain waits for.
@@ -104,6 +106,12 @@ pub enum ExecutorError<R: std::error::Error> {
     /// The node ended before it was written down; the next boot may or may not know of it.
     #[error("the node has ended before this was written down")]
     Ended,
+    /// The ledger is lost: it is in force in this process, and the next boot does not know of it.
+    #[error("the ledger is lost, and this is not written down: {why}")]
+    LedgerLost {
+        /// Why.
+        why: Reason,
+    },
 }
 
 impl ExecutorHandle {
@@ -113,7 +121,7 @@ impl ExecutorHandle {
     /// Cancel safe: dropped before its answer, the build is in the queue all the same.
     ///
     /// # Errors
-    /// If the id is known, the parent is not in flight, or the node ends.
+    /// If the id is known, the parent is not in flight, the ledger is lost, or the node ends.
     pub async fn submit(
         &self,
         build: impl Into<BuildId>,
@@ -167,7 +175,7 @@ impl ExecutorHandle {
     /// Cancel safe: dropped before its answer, it is in force all the same.
     ///
     /// # Errors
-    /// If a drain is in force that is not weaker, or the node ends.
+    /// If a drain is in force that is not weaker, the ledger is lost, or the node ends.
     pub async fn drain(&self, wish: DrainWish) -> Result<Drain, ExecutorError<DrainRefusal>> {
         let DrainWish { reason, term, end, deadline } = wish;
         let at_deadline = deadline.map_or(AtDeadline::Report, |(_, outcome)| outcome);
@@ -185,7 +193,7 @@ impl ExecutorHandle {
     /// Cancel safe: dropped before its answer, it is in force all the same.
     ///
     /// # Errors
-    /// If no drain is in force, or the node ends.
+    /// If no drain is in force, the ledger is lost, or the node ends.
     pub async fn undrain(&self) -> Result<(), ExecutorError<handover_core::executor::NotDraining>> {
         self.change(Machine::undrain)?;
         self.until(|machine| written(machine).then_some(())).await
@@ -221,7 +229,11 @@ impl ExecutorHandle {
         &self,
         found: impl Fn(&Machine) -> Option<T>,
     ) -> Result<T, ExecutorError<R>> {
-        self.until_ended(found).await.map_err(|NodeEnded| ExecutorError::Ended)
+        let found = |machine: &Machine| match (found(machine), machine.ledger_lost()) {
+            (Some(found), _) => Some(Ok(found)),
+            (None, lost) => lost.map(|why| Err(ExecutorError::LedgerLost { why: why.clone() })),
+        };
+        self.until_ended(found).await.map_err(|NodeEnded| ExecutorError::Ended)?
     }
 
     async fn until_ended<T>(&self, found: impl Fn(&Machine) -> Option<T>) -> Result<T, NodeEnded> {
@@ -276,6 +288,7 @@ fn status(machine: &Machine) -> Status {
         drain,
         drained,
         waits_for,
+        ledger_lost: machine.ledger_lost().cloned(),
     }
 }
 

@@ -91,6 +91,12 @@
 //! - **A lost answer is not an error.** A commit that was not answered is neither taken for done nor
 //!   for failed: the record is read, and what is then still to be said is said again. Calls that
 //!   hang count as not answered, after [`Options::patience`].
+//! - **A ledger that is lost stops no rollout.** Once it says [so](LedgerStoreError::Lost), or has
+//!   failed [too often](Options::ledger_tries) in a row, nothing new starts in this process: it
+//!   declines the job, which goes to another host, unless its build runs already, which is reported
+//!   as ever. The gate stays what it is. [`ExecutorHandle::status`] says why; local builds and
+//!   drains that are not written wait, until the second [`Node::shutdown`] ends the driver with
+//!   [`DriverError::LedgerLost`]. Only another process tries the ledger again.
 //! - **A drained host has said all that it must** before [`Driver::run`] ends.
 //! - **Dropping a future loses nothing** that its documentation does not say. All that is under way
 //!   is kept in the [`Driver`], not in what `run` returns.

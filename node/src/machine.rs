@@ -35,6 +35,10 @@ pub(crate) struct Machine {
     pub(crate) wants_job: bool,
     /// The process is to end once it is drained.
     pub(crate) shuts_down: bool,
+    /// It was told so twice: what runs is interrupted.
+    interrupted: bool,
+    /// Why the ledger is written no more.
+    ledger_lost: Option<Reason>,
     /// The drain's deadline, as a time from its declaration that the driver has not noted yet.
     pub(crate) deadline: DeadlineWish,
     /// The driver has ended: nothing that is asked will be done.
@@ -104,6 +108,8 @@ impl Machine {
             barred: None,
             wants_job,
             shuts_down: false,
+            interrupted: false,
+            ledger_lost: None,
             deadline: DeadlineWish::Unchanged,
             ended: false,
             record: None,
@@ -352,6 +358,7 @@ impl Machine {
         self.give(HostInput::Undrain, Host::undrain)?;
         self.deadline = DeadlineWish::Clear;
         self.shuts_down = false;
+        self.interrupted = false;
         Ok(())
     }
 
@@ -364,9 +371,35 @@ impl Machine {
     }
 
     pub(crate) fn interrupt(&mut self) {
+        self.interrupted = true;
         if let Err(refusal) = self.give(HostInput::Interrupt, Host::interrupt) {
             tracing::debug!(host = %self.host.id(), %refusal, "nothing to interrupt");
         }
+    }
+
+    /// The ledger is written no more. Nothing new starts here; the job goes to another host, but
+    /// for a build that runs already: its end can be said, and is.
+    pub(crate) fn lose_ledger(&mut self, why: Reason) {
+        if self.ledger_lost.is_some() {
+            return;
+        }
+        tracing::error!(host = %self.host.id(), %why, "the ledger is lost; nothing new starts");
+        self.ledger_lost = Some(why);
+        if self.host.candidate().phase() != Phase::Idle {
+            let runs = self.running.iter().any(Work::is_granted);
+            self.stand_down(runs);
+        }
+    }
+
+    pub(crate) fn ledger_lost(&self) -> Option<&Reason> {
+        self.ledger_lost.as_ref()
+    }
+
+    /// Why the process ends though it is not drained: it was told to twice, and what it still waits
+    /// for is the ledger alone.
+    pub(crate) fn gives_up(&self) -> Option<&Reason> {
+        let waits = !self.interrupted || !self.running.is_empty() || !self.host.rests();
+        self.ledger_lost.as_ref().filter(|_| !waits)
     }
 
     pub(crate) fn request(&mut self, input: Input) -> u64 {

@@ -165,7 +165,8 @@ impl Node {
     }
 
     /// The process is to end. The first call drains: nothing new starts, what runs may finish, and
-    /// [`Driver::run`] ends once all is on record. The second call interrupts what runs. An
+    /// [`Driver::run`] ends once all is on record. The second call interrupts what runs; where the
+    /// ledger is lost, `run` then ends with [`DriverError::LedgerLost`](crate::DriverError). An
     /// [undrain](ExecutorHandle::undrain) takes both back. The drain is over with the process: the
     /// next boot starts work again.
     pub fn shutdown(&self) {

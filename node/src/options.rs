@@ -22,6 +22,7 @@ pub struct Options {
     pub(crate) offer_patience: Duration,
     pub(crate) rewatch: Duration,
     pub(crate) patience: Duration,
+    pub(crate) ledger_tries: u32,
     pub(crate) drain_deadline: Option<Duration>,
     pub(crate) spawner: Option<Spawner>,
     pub(crate) journal: Option<Box<dyn Journal>>,
@@ -49,6 +50,7 @@ impl Options {
             offer_patience: Duration::from_secs(30),
             rewatch: Duration::from_secs(10),
             patience: Duration::from_secs(10),
+            ledger_tries: 60,
             drain_deadline: None,
             spawner: None,
             journal: None,
@@ -118,6 +120,14 @@ impl Options {
     /// unanswered: unknown, neither done nor failed. 10 s unless set.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
+        self
+    }
+
+    /// After how many failures in a row the ledger counts as lost for this process, as if it had
+    /// said so itself ([`LedgerStoreError::Lost`](crate::LedgerStoreError::Lost)). 60 unless set,
+    /// about four minutes with the waits of [`retry`](Self::retry) as they are; 0 is 1.
+    pub fn ledger_tries(mut self, tries: u32) -> Self {
+        self.ledger_tries = tries.max(1);
         self
     }
 

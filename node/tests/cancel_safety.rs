@@ -11,9 +11,7 @@ use std::time::Duration;
 
 use common::shop::{Running, Shop};
 use common::{World, cut};
-use handover_node::core::{
-    Acknowledgement, BuildState, ExecutorEffect, GrantId, Ledger, RecordId, Then,
-};
+use handover_node::core::{BuildState, ExecutorEffect, GrantId, Ledger, RecordId, Then};
 use handover_node::{
     Build, BuildError, Builder, DrainWish, LedgerStore, LedgerStoreError, MemoryLedger,
     MemoryMembership, MemoryStore, Node, Options, Parts,
@@ -64,8 +62,8 @@ impl LedgerStore for Slow {
         Ok(None)
     }
 
-    async fn write(&self, _: &ExecutorEffect) -> Acknowledgement {
-        Acknowledgement::Done
+    async fn write(&self, _: &ExecutorEffect) -> Result<(), LedgerStoreError> {
+        Ok(())
     }
 }
 

@@ -450,7 +450,14 @@ impl Host {
     /// a process that ends with an unfolded report takes the approval with it.
     #[must_use]
     pub fn is_drained(&self) -> bool {
-        let rests = match self.candidate.phase() {
+        self.executor.is_drained() && self.executor.is_written() && self.rests()
+    }
+
+    /// Has the record heard all that it must, and is nothing of the candidate under way? The
+    /// executor's builds and its ledger are another matter.
+    #[must_use]
+    pub fn rests(&self) -> bool {
+        match self.candidate.phase() {
             Phase::Idle | Phase::Expelled { running: None } => true,
             Phase::StoodDown => self.candidate.is_acknowledged(),
             Phase::Asking
@@ -460,8 +467,7 @@ impl Host {
             | Phase::Cancelling { .. }
             | Phase::Finished { .. }
             | Phase::Expelled { running: Some(_) } => false,
-        };
-        self.executor.is_drained() && self.executor.is_written() && rests
+        }
     }
 
     /// An order to end is void once its drain is over, or was replaced by another or a stronger.

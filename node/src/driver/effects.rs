@@ -9,14 +9,15 @@ use handover_core::{
 use tracing::Instrument;
 
 use super::{Driver, Ended};
-use crate::BuildError;
 use crate::build::Build;
 use crate::erased::Joined;
 use crate::membership::MembershipError;
+use crate::{BuildError, LedgerStoreError};
 
 /// What an order that takes time has come to.
 pub(super) enum Arrival {
     Acknowledged(Effect, Acknowledgement),
+    Written(Effect, Result<(), LedgerStoreError>),
     Planned(GrantId, Result<BTreeSet<Chunk>, BuildError>),
     Joined(Incarnation, Result<Joined, MembershipError>),
     Left(Result<(), MembershipError>),
@@ -103,18 +104,51 @@ impl Driver {
 
     /// The wait after a failure is part of the write, so that the core hands it out again later.
     fn write(&mut self, effect: &Effect, order: &ExecutorEffect) {
+        if self.shared.read(|machine| machine.ledger_lost().is_some()) {
+            return self.leave_unwritten(effect, order);
+        }
         let effect = effect.clone();
         let write = self.within(Arc::clone(&self.ledger).write(order.clone()));
         let clock = Arc::clone(&self.clock);
         let wait = self.write_backoff.next(&mut self.jitter);
         self.arrivals.push(Box::pin(async move {
-            let outcome = write.await.unwrap_or(Acknowledgement::Unknown);
-            if outcome != Acknowledgement::Done {
-                tracing::warn!(?effect, ?outcome, "the ledger was not written");
-                clock.sleep(wait).await;
+            let written = write.await.unwrap_or_else(|| Err(LedgerStoreError::late()));
+            if let Err(error) = &written {
+                tracing::warn!(?effect, %error, "the ledger was not written");
+                if !matches!(error, LedgerStoreError::Lost { .. }) {
+                    clock.sleep(wait).await;
+                }
             }
-            Arrival::Acknowledged(effect, outcome)
+            Arrival::Written(effect, written)
         }));
+    }
+
+    /// What a ledger that is lost still has to write. A row under a grant holds nothing up: a boot
+    /// drops it unread, for the record hands the work out anew (Ex5), so without it the next life
+    /// is as after a crash; and the record has to hear that the build is over. Of local builds and
+    /// drains nobody else knows: they stay as they are, and no local build starts unwritten.
+    fn leave_unwritten(&mut self, effect: &Effect, order: &ExecutorEffect) {
+        if let ExecutorEffect::StoreEntry { work: Work::Granted(_), .. } = order {
+            self.done(effect);
+        }
+    }
+
+    /// A ledger that has said that it is lost, or has failed too often in a row, is tried no more.
+    fn written(&mut self, effect: &Effect, written: Result<(), LedgerStoreError>) {
+        let Err(error) = written else {
+            self.write_failures = 0;
+            self.write_backoff.reset();
+            return self.done(effect);
+        };
+        self.write_failures = self.write_failures.saturating_add(1);
+        let lost = matches!(error, LedgerStoreError::Lost { .. })
+            || self.write_failures >= self.options.ledger_tries;
+        self.shared.update(|machine| {
+            if lost {
+                machine.lose_ledger(error.why().into());
+            }
+            machine.acknowledge(effect, error.outcome());
+        });
     }
 
     fn store_artifacts(&mut self, effect: &Effect, work: &Work) {
@@ -167,8 +201,8 @@ impl Driver {
         }
         match end {
             EndAction::Nothing => self.done(effect),
-            EndAction::Restart => self.end(Ended::Restart),
-            EndAction::Stop => self.end(Ended::Stop),
+            EndAction::Restart => self.end(Ok(Ended::Restart)),
+            EndAction::Stop => self.end(Ok(Ended::Stop)),
         }
     }
 
@@ -195,6 +229,7 @@ impl Driver {
                 }
                 self.shared.update(|machine| machine.acknowledge(&effect, outcome));
             }
+            Arrival::Written(effect, written) => self.written(&effect, written),
             Arrival::Planned(grant, plan) => {
                 if plan.is_ok() {
                     self.plan_backoff.reset();
@@ -210,7 +245,7 @@ impl Driver {
                 if let Err(error) = left {
                     tracing::warn!(%error, "could not leave; its end is seen by other means");
                 }
-                self.done = self.ending.map(Ok);
+                self.done = self.ending.clone();
             }
         }
     }

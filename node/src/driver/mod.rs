@@ -18,7 +18,7 @@ use std::time::Duration;
 use futures_core::future::BoxFuture;
 use handover_core::journal::JournalEntry;
 use handover_core::{
-    Change, DrainId, GrantId, Phase, Record, RecordParts, Revision, Seq, Unreadable, Work,
+    Change, DrainId, GrantId, Phase, Reason, Record, RecordParts, Revision, Seq, Unreadable, Work,
 };
 
 use crate::MembershipError;
@@ -90,11 +90,13 @@ pub struct Driver {
 
     arrivals: Vec<BoxFuture<'static, Arrival>>,
     write_backoff: Backoff,
+    /// Writes of the ledger that failed in a row.
+    write_failures: u32,
     builds: Vec<(Work, BoxFuture<'static, ()>)>,
     alarm: Option<(Duration, BoxFuture<'static, ()>)>,
     /// Of the grant that this host has to do with.
     grant: Option<(GrantId, Span)>,
-    ending: Option<Ended>,
+    ending: Option<Result<Ended, DriverError>>,
     done: Option<Result<Ended, DriverError>>,
 }
 
@@ -123,6 +125,15 @@ pub enum DriverError {
         read: Revision,
         /// What is there.
         found: Revision,
+    },
+    /// The process was told to end twice ([`Node::shutdown`](crate::Node::shutdown)), and its ledger
+    /// is lost: nothing of it runs any more and the record has heard all, but what the ledger was
+    /// still to say of local builds and drains is not written. The next boot finds the book as it
+    /// was.
+    #[error("ended although the ledger is lost, and lacks what happened since: {why}")]
+    LedgerLost {
+        /// Why.
+        why: Reason,
     },
 }
 
@@ -185,6 +196,7 @@ impl Driver {
             plan_backoff: backoff(),
             arrivals: Vec::new(),
             write_backoff: backoff(),
+            write_failures: 0,
             builds: Vec::new(),
             alarm: None,
             grant: None,
@@ -207,13 +219,14 @@ impl Driver {
     }
 
     /// Runs the node until it has ended in order. There is no other way out but an error: a store
-    /// that is away, a lost watch, a failed write are waited for.
+    /// that is away, a lost watch, a failed write are waited for. Where the ledger is lost for good,
+    /// the second [`shutdown`](crate::Node::shutdown) ends it.
     ///
     /// Cancel safe: what is under way is kept, and goes on when it is called again. Dropping the
     /// driver itself ends the node as a crash does.
     ///
     /// # Errors
-    /// If the record has lost its past; see [`DriverError`].
+    /// If the record has lost its past, or the ledger is lost at the end; see [`DriverError`].
     pub async fn run(&mut self) -> Result<Ended, DriverError> {
         poll_fn(|context| {
             if let Some(done) = &self.done {
@@ -347,7 +360,8 @@ impl Driver {
                 | Phase::Expelled { .. } => false,
             };
             let free = !host.executor().is_draining() && !host.is_queued();
-            machine.wants_job && readable && rests && free && !host.gate().is_open()
+            let wants = machine.wants_job && machine.ledger_lost().is_none();
+            wants && readable && rests && free && !host.gate().is_open()
         });
         if asks {
             self.shared.update(Machine::ask);
@@ -355,10 +369,16 @@ impl Driver {
         }
         let drained = self.ending.is_none()
             && self.shared.read(|machine| machine.shuts_down && machine.host().is_drained());
-        if drained {
-            self.end(Ended::Shutdown);
+        let lost = self.shared.read(|machine| machine.gives_up().cloned());
+        let end = match (drained, lost.filter(|_| self.ending.is_none())) {
+            (true, _) => Some(Ok(Ended::Shutdown)),
+            (false, lost) => lost.map(|why| Err(DriverError::LedgerLost { why })),
+        };
+        let ends = end.is_some();
+        if let Some(end) = end {
+            self.end(end);
         }
-        drained || ask_again
+        ends || ask_again
     }
 
     /// Sets the one alarm to what is due next; true where that is now.
@@ -388,17 +408,20 @@ impl Driver {
         rang
     }
 
-    fn end(&mut self, ended: Ended) {
+    fn end(&mut self, ended: Result<Ended, DriverError>) {
         if self.ending.is_some() {
             return;
         }
-        self.ending = Some(ended);
+        self.ending = Some(ended.clone());
         let host = self.shared.update(|machine| {
             machine.note(JournalEntry::Ended);
             machine.end();
             machine.host().id().clone()
         });
-        tracing::info!(%host, ?ended, "ends in order");
+        match ended {
+            Ok(ended) => tracing::info!(%host, ?ended, "ends in order"),
+            Err(error) => tracing::error!(%host, %error, "ends"),
+        }
         let left = self.within(Arc::clone(&self.membership).leave(host));
         self.arrivals.push(Box::pin(async move {
             let left = left.await.unwrap_or_else(|| Err(MembershipError::late()));

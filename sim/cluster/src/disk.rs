@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use handover_core::{Acknowledgement, BuildId, BuildState, ExecutorEffect, Ledger, Work};
+use handover_core::{BuildId, BuildState, ExecutorEffect, Ledger, Work};
 use handover_node::{LedgerStore, LedgerStoreError};
 use handover_sim::draw::Draw;
 use handover_sim::world::News;
@@ -44,7 +44,7 @@ impl LedgerStore for Book {
         Ok(lock(&self.kept).clone())
     }
 
-    async fn write(&self, effect: &ExecutorEffect) -> Acknowledgement {
+    async fn write(&self, effect: &ExecutorEffect) -> Result<(), LedgerStoreError> {
         let (fails, after, takes) = {
             let mut draw = lock(&self.draw);
             let chance = self.faults.read().disk;
@@ -54,9 +54,9 @@ impl LedgerStore for Book {
             sleep(Duration::from_millis(takes)).await;
         }
         if fails && !after {
-            return Acknowledgement::Failed;
+            return Err(LedgerStoreError::NotWritten { why: "a fault".to_owned() });
         }
         self.keep(effect);
-        if fails { Acknowledgement::Unknown } else { Acknowledgement::Done }
+        if fails { Err(LedgerStoreError::Unknown { why: "a fault".to_owned() }) } else { Ok(()) }
     }
 }

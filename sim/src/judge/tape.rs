@@ -83,6 +83,14 @@ impl Stand {
     }
 }
 
+impl Stand {
+    /// The same where a slot that is held is free: what a journal's host is once it has given back
+    /// the one that was reserved for its asking.
+    pub(super) fn with_one_more_free(self) -> Self {
+        Self { slots_free: self.slots_free + 1, ..self }
+    }
+}
+
 fn works(executor: &Executor) -> Vec<(Work, executor::Stage, u32)> {
     let current = executor.current();
     current.map(|(work, stage)| (work.clone(), stage, executor.attempts(work))).collect()

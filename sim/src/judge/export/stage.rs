@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use handover_core::journal::{HostInput, JournalEntry};
 use handover_core::{
-    Acknowledgement, Chunk, Drain, Effect, ExecutorEffect, HostId, Ledger, Name, Revision, Version,
+    Acknowledgement, Chunk, Drain, Effect, ExecutorEffect, HostId, Ledger, Name, Phase, Revision,
+    Version,
 };
 
 use super::super::line::Place as Where;
@@ -29,6 +30,9 @@ pub(super) struct Stage {
     newest: BTreeMap<Name, usize>,
     /// Where a process has gone another way than its journal; it may be a step ahead.
     astray: BTreeMap<usize, (Where, String)>,
+    /// Processes that could not read the record while a slot was reserved for their asking, and gave
+    /// it back. No command does that: in the world they hold it until a view answers.
+    gave_back: BTreeSet<usize>,
     /// The books that the later processes of each name will find.
     books: BTreeMap<Name, Vec<(usize, Ledger)>>,
 }
@@ -83,6 +87,7 @@ impl Stage {
             last,
             newest: BTreeMap::new(),
             astray: BTreeMap::new(),
+            gave_back: BTreeSet::new(),
             books,
         })
     }
@@ -136,7 +141,7 @@ impl Stage {
     }
 
     fn play(&mut self, who: Who, told: &Told) -> Result<(), ExportError> {
-        let (place, stand) = (&told.place, told.stand.as_ref());
+        let place = &told.place;
         match &told.line.entry {
             JournalEntry::Input(HostInput::View(view)) => self.read(who, view.revision, place),
             JournalEntry::Input(HostInput::ComeBack { .. }) => {
@@ -145,8 +150,15 @@ impl Stage {
                 let id = self.world.process(who).host.id().clone();
                 self.name(&told.line.host, id, place)
             }
+            JournalEntry::Input(HostInput::Unreadable(_)) => {
+                let host = &self.world.process(who).host;
+                if host.candidate().phase() == Phase::Asking && host.executor().has_reservation() {
+                    self.gave_back.insert(told.process);
+                }
+                Ok(())
+            }
             JournalEntry::Input(input) => match deed(&self.world, who, input) {
-                Ok(Some(event)) if self.has_to(who, input, stand) => self.act(event, place),
+                Ok(Some(event)) if self.has_to(who, input, told) => self.act(event, place),
                 Ok(_) => Ok(()),
                 Err(why) => Err(no_command(place, why)),
             },
@@ -165,12 +177,24 @@ impl Stage {
 
     /// A wish is always told: it may be one for later. What was refused, or has happened already,
     /// is not.
-    fn has_to(&self, who: Who, input: &HostInput, stand: Option<&Stand>) -> bool {
+    fn has_to(&self, who: Who, input: &HostInput, told: &Told) -> bool {
         let is_wish = matches!(
             input,
             HostInput::Ask | HostInput::Watch | HostInput::StandDown | HostInput::StandDownAfter
         );
-        is_wish || stand != Some(&Stand::of(&self.world.process(who).host))
+        is_wish || !self.is_there(who, told)
+    }
+
+    /// Is this process where its journal says? One that gave its reserved slot back may still hold
+    /// it here: that is told apart from all else only where somebody else gets it, and then the
+    /// rest differs too.
+    fn is_there(&self, who: Who, told: &Told) -> bool {
+        let host = &self.world.process(who).host;
+        let here = Stand::of(host);
+        let holds_on = self.gave_back.contains(&told.process) && host.executor().has_reservation();
+        told.stand
+            .as_ref()
+            .is_some_and(|stand| *stand == here || holds_on && *stand == here.with_one_more_free())
     }
 
     /// Both have to be in the same state, or at the next line again.
@@ -180,6 +204,9 @@ impl Stage {
             return Ok(());
         };
         if *stand == here {
+            self.gave_back.remove(&told.process);
+        }
+        if self.is_there(who, told) {
             self.astray.remove(&told.process);
             return Ok(());
         }
@@ -224,10 +251,10 @@ impl Stage {
         self.who.insert(told.process, who);
         let id = self.world.process(who).host.id().clone();
         self.name(host, id, place)?;
-        if nameless(self.world.process(who).ledger.as_ref())
-            != nameless(&ledger.cloned().unwrap_or_default())
-        {
-            let why = "its book is not the one that the lines before have written".to_owned();
+        let here = nameless(self.world.process(who).ledger.as_ref());
+        let found = nameless(&ledger.cloned().unwrap_or_default());
+        if here != found {
+            let why = format!("its book is {found:?}, and the lines before have written {here:?}");
             return Err(no_command(place, why));
         }
         self.compare(who, told)
