@@ -74,7 +74,7 @@ fn faults(results: &Results) -> String {
 }
 
 /// A fault that shows more often than this is not rare.
-const RARE: f64 = 0.1;
+const RARE: f64 = 0.5;
 
 /// What the schedules are worth.
 fn worth(text: &mut String, results: &Results) {
