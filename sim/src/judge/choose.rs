@@ -2,13 +2,14 @@
 
 use std::ops::Bound;
 
-use handover_core::journal::{HostInput, JournalEntry, JournalLine};
-use handover_core::{Input, Record, Revision, View};
+use handover_core::journal::{JournalEntry, JournalLine};
+use handover_core::{Host, Input, Record, Revision};
 
 use super::index::{Answer, Proposal};
 use super::line::{JournalError, Place};
 use super::merge::{Merge, change};
 use super::player::Player;
+use super::reading::Reading;
 use super::{Breach, Finding};
 use crate::check::{Property, Violation};
 
@@ -137,23 +138,9 @@ impl Merge {
     fn is_read(&self, after: &Record) -> Option<bool> {
         let waiting =
             self.players.iter().filter_map(|player| Some((player, player.waiting.as_ref()?)));
-        let mut read = waiting.filter_map(|(player, (_, line))| match &line.entry {
-            JournalEntry::Loaded(parts) => {
-                (parts.revision == after.revision()).then(|| **parts == after.to_parts())
-            }
-            JournalEntry::Input(HostInput::View(view)) => {
-                let version = player.host.as_ref()?.version();
-                let alike = |view: &View| *view == after.view_for(&view.host, version);
-                (view.revision == after.revision()).then(|| alike(view))
-            }
-            JournalEntry::Input(_)
-            | JournalEntry::Boot { .. }
-            | JournalEntry::Acknowledged { .. }
-            | JournalEntry::Proposed { .. }
-            | JournalEntry::Answered { .. }
-            | JournalEntry::Refused { .. }
-            | JournalEntry::Lost { .. }
-            | JournalEntry::Ended => None,
+        let mut read = waiting.filter_map(|(player, (_, line))| {
+            let version = player.host.as_ref().map(Host::version);
+            Reading::of(&line.entry)?.is_of(after, version)
         });
         read.try_fold(false, |_, alike| alike.then_some(true))
     }

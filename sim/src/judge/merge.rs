@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::ops::Bound;
 
-use handover_core::journal::{HostInput, JournalEntry, JournalLine};
-use handover_core::{GrantId, HostId, Input, Phase, Record, RecordId, Revision};
+use handover_core::journal::{JournalEntry, JournalLine};
+use handover_core::{GrantId, Host, HostId, Input, Phase, Record, RecordId, Revision};
 
 use super::fold::{Proposed, refold};
 use super::index::Group;
 use super::line::{JournalError, Place, Spot};
 use super::player::{Moved, Player, Truth};
+use super::reading::Reading;
 use super::stream::{Next, Stream};
 use super::tape::{Committed, Stand, Tape, Told};
 use super::{Breach, Finding, Judged, Verdict};
@@ -321,29 +322,18 @@ impl Merge {
     /// Where a process has read something else than the record is.
     fn unlike(&self, at: usize, line: &JournalLine) -> Option<String> {
         let record = self.record.as_ref()?;
-        match &line.entry {
-            JournalEntry::Loaded(parts) if parts.revision == record.revision() => {
-                let alike = **parts == record.to_parts();
-                (!alike).then(|| format!("{} has loaded another record", line.host))
-            }
-            JournalEntry::Input(HostInput::View(view)) if view.revision == record.revision() => {
-                let host = self.players[at].host.as_ref()?;
-                let alike = **view == record.view_for(&view.host, host.version());
-                (!alike).then(|| {
-                    let revision = view.revision;
-                    format!("{} has read a view that is not of {revision}", line.host)
-                })
-            }
-            JournalEntry::Loaded(_)
-            | JournalEntry::Input(_)
-            | JournalEntry::Boot { .. }
-            | JournalEntry::Acknowledged { .. }
-            | JournalEntry::Proposed { .. }
-            | JournalEntry::Answered { .. }
-            | JournalEntry::Refused { .. }
-            | JournalEntry::Lost { .. }
-            | JournalEntry::Ended => None,
+        let version = self.players[at].host.as_ref().map(Host::version);
+        let reading = Reading::of(&line.entry)?;
+        if reading.is_of(record, version)? {
+            return None;
         }
+        Some(match reading {
+            Reading::Whole(_) => format!("{} has loaded another record", line.host),
+            Reading::View(view) => {
+                let revision = view.revision;
+                format!("{} has read a view that is not of {revision}", line.host)
+            }
+        })
     }
 
     /// Moves the record on by one change; false where there is none.
@@ -423,18 +413,7 @@ pub(super) fn change(line: &JournalLine) -> Option<&handover_core::Change> {
 
 /// The revision that a process reads in this line.
 fn shown(entry: &JournalEntry) -> Option<Revision> {
-    match entry {
-        JournalEntry::Input(HostInput::View(view)) => Some(view.revision),
-        JournalEntry::Loaded(parts) => Some(parts.revision),
-        JournalEntry::Input(_)
-        | JournalEntry::Boot { .. }
-        | JournalEntry::Acknowledged { .. }
-        | JournalEntry::Proposed { .. }
-        | JournalEntry::Answered { .. }
-        | JournalEntry::Refused { .. }
-        | JournalEntry::Lost { .. }
-        | JournalEntry::Ended => None,
-    }
+    Reading::of(entry).map(|reading| reading.revision())
 }
 
 /// What a commit is judged by.

@@ -16,6 +16,7 @@ mod index;
 mod line;
 mod merge;
 mod player;
+mod reading;
 mod stream;
 mod tape;
 
