@@ -1,42 +1,23 @@
 //! Journals told as scenarios, and the pictures of them.
 
 mod journals;
+mod run;
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use handover_node::core::RecordParts;
 use handover_sim::judge::{ExportError, Exported, export};
 use handover_sim::scenario::{Moment, Scenario, watch};
 use handover_sim::variants::{Current, names};
 use journals::{files, folder, lines, rollout, rollout_on_one_disk, text};
+use run::program;
 
 /// The journal of a host that builds its version, and then two builds of its own in one slot.
 const JOURNAL: &str = include_str!("fixtures/one_host.jsonl");
 
 /// What it tells.
 const SCENARIO: &str = include_str!("fixtures/one_host.scenario");
-
-struct Ran {
-    code: i32,
-    stdout: String,
-    stderr: String,
-}
-
-fn program(folder: &Path, arguments: &[&str]) -> Ran {
-    let output = Command::new(env!("CARGO_BIN_EXE_handover-sim"))
-        .current_dir(folder)
-        .args(arguments)
-        .output()
-        .expect("it starts");
-    let text = |bytes| String::from_utf8(bytes).expect("the program prints text");
-    Ran {
-        code: output.status.code().expect("no signal ends it"),
-        stdout: text(output.stdout),
-        stderr: text(output.stderr),
-    }
-}
 
 fn write(folder: &Path, name: &str, text: impl AsRef<[u8]>) {
     fs::write(folder.join(name), text).expect("there is room");

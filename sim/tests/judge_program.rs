@@ -1,33 +1,17 @@
 //! `handover-sim judge` as others use it: what it prints where, and the code with which it ends.
 
 mod journals;
+mod run;
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use journals::{files, folder, lines, long_journal, rollout, text};
+use run::{Ran, program};
 use serde_json::Value;
 
-struct Ran {
-    code: i32,
-    stdout: String,
-    stderr: String,
-}
-
 fn judge(folder: &Path, arguments: &[&str]) -> Ran {
-    let output = Command::new(env!("CARGO_BIN_EXE_handover-sim"))
-        .current_dir(folder)
-        .arg("judge")
-        .args(arguments)
-        .output()
-        .expect("it starts");
-    let text = |bytes| String::from_utf8(bytes).expect("the program prints text");
-    Ran {
-        code: output.status.code().expect("no signal ends it"),
-        stdout: text(output.stdout),
-        stderr: text(output.stderr),
-    }
+    program(folder, &[&["judge"], arguments].concat())
 }
 
 fn names(folder: &Path) -> Vec<String> {

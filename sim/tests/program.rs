@@ -1,23 +1,12 @@
 //! The program as others use it: what it prints where, and the code with which it ends.
 
+mod run;
+
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
 
+use run::{GOOD, assert_has, folder, program};
 use serde_json::{Value, json};
-use tempfile::TempDir;
-
-const GOOD: &str = "\
-# Two hosts of a version
-hosts b:v1 c:v1
-under current holds
-
-ask b
-ask c
-rest
-expect gate c open
-";
 
 /// The stand-down that crosses the offer, with what is found on both sides.
 const CROSSED: &str = "\
@@ -34,51 +23,8 @@ stand-down b
 rest
 ";
 
-struct Ran {
-    code: i32,
-    stdout: String,
-    stderr: String,
-}
-
-fn ran(output: Output) -> Ran {
-    let text = |bytes| String::from_utf8(bytes).expect("the program prints text");
-    Ran {
-        code: output.status.code().expect("no signal ends it"),
-        stdout: text(output.stdout),
-        stderr: text(output.stderr),
-    }
-}
-
-fn command(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_handover-sim"));
-    command.current_dir(folder).args(arguments);
-    command
-}
-
-fn program(folder: &Path, arguments: &[&str]) -> Ran {
-    ran(command(folder, arguments).output().expect("it starts"))
-}
-
-/// A folder with these files.
-fn folder(files: &[(&str, &str)]) -> TempDir {
-    let folder = tempfile::tempdir().expect("there is room for a folder");
-    for (name, text) in files {
-        let path = folder.path().join(name);
-        fs::create_dir_all(path.parent().expect("it is in the folder")).expect("there is room");
-        fs::write(path, text).expect("there is room");
-    }
-    folder
-}
-
 fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-#[track_caller]
-fn assert_has(text: &str, parts: &[&str]) {
-    for part in parts {
-        assert!(text.contains(part), "`{part}` is not in:\n{text}");
-    }
 }
 
 /// Refused by both commands with the place, what would be valid and perhaps the nearest word.
@@ -406,77 +352,6 @@ fn the_junit_report_has_a_suite_a_theme_and_a_case_a_file_and_protocol() {
 }
 
 #[test]
-fn an_output_is_written_only_where_it_can_be_and_asked_before_the_work_starts() {
-    let folder = folder(&[("x.scenario", GOOD)]);
-    for arguments in [
-        &["check", "x.scenario", "--junit", "no/where.txt"][..],
-        &["check", "x.scenario", "--out", "no/where.txt"],
-        &["check", "x.scenario", "--out", "x.scenario"],
-        &["check", "x.scenario", "--junit", "."],
-        &["replay", "x.scenario", "-o", "no/where.txt"],
-    ] {
-        let ran = program(folder.path(), arguments);
-        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{arguments:?}");
-        let part = format!("error: {} cannot be written: ", arguments[3]);
-        assert_has(&ran.stderr, &[&part]);
-    }
-    let ran = program(folder.path(), &["replay", "x.scenario", "-o", "trace.txt"]);
-    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
-    let trace = fs::read_to_string(folder.path().join("trace.txt")).expect("it was written");
-    assert_eq!(trace, program(folder.path(), &["replay", "x.scenario"]).stdout);
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn an_output_that_fills_up_is_reported_and_the_results_still_told() {
-    let folder = folder(&[("x.scenario", GOOD)]);
-    let ran = program(folder.path(), &["check", "x.scenario", "--junit", "/dev/full"]);
-    assert_eq!(ran.code, 2);
-    assert_has(&ran.stderr, &["error: /dev/full cannot be written"]);
-    assert_has(&ran.stdout, &["\nall "]);
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_counterexample_that_cannot_be_written_is_still_told() {
-    let folder = folder(&[]);
-    let wrong = ["--protocol", "silent-stand-down", "--faults", "reask=1", "-o", "/dev/full"];
-    let ran = program(folder.path(), &[&["explore", "--chunks", "0"], &wrong[..]].concat());
-    assert_eq!(ran.code, 2);
-    assert_has(&ran.stderr, &["error: /dev/full cannot be written", "this is the scenario:"]);
-    assert_has(&ran.stdout, &["NoWedge          broken in 3 steps", "\nbroken  NoWedge: "]);
-}
-
-#[test]
-fn an_output_destroys_neither_an_input_nor_what_it_cannot_replace() {
-    let folder = folder(&[("a/x.scenario", GOOD), ("keep", "kept")]);
-    let text = |name: &str| fs::read_to_string(folder.path().join(name)).expect("it is there");
-    for arguments in [
-        &["replay", "a/x.scenario", "-o", "./a/x.scenario"][..],
-        &["replay", "a", "-o", "a/x.scenario"],
-        &["check", "a", "--junit", "a/../a/x.scenario"],
-    ] {
-        let ran = program(folder.path(), arguments);
-        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{arguments:?}");
-        assert_has(&ran.stderr, &["error: ", "cannot be its output"]);
-        assert_eq!(text("a/x.scenario"), GOOD);
-    }
-    fs::write(folder.path().join("bad"), "no scenario").expect("there is room");
-    for arguments in [
-        &["replay", "nosuch", "-o", "keep"][..],
-        &["replay", "bad", "-o", "keep"],
-        &["check", "nosuch", "--junit", "keep"],
-        &["check", "a", "--out", "nosuch", "--junit", "keep"],
-    ] {
-        assert_eq!(program(folder.path(), arguments).code, 2, "{arguments:?}");
-        assert_eq!(text("keep"), "kept", "{arguments:?}");
-    }
-    let arguments = ["check", "a", "--out", "nosuch", "--junit", "new"];
-    assert_eq!(program(folder.path(), &arguments).code, 2);
-    assert!(!folder.path().join("new").exists(), "a question leaves no file");
-}
-
-#[test]
 fn a_wrong_protocol_that_omits_a_command_does_not_plainly_hold() {
     let text = CROSSED
         .replace("breaks NoWedge", "holds")
@@ -511,21 +386,6 @@ fn without_a_terminal_the_walks_tell_by_count_how_far_they_have_come() {
 }
 
 #[test]
-fn a_reader_that_closes_stdout_is_no_failure() {
-    let folder = folder(&[("x.scenario", GOOD)]);
-    for arguments in
-        [&["vocabulary"][..], &["check", "x.scenario", "--walks", "0"], &["replay", "x.scenario"]]
-    {
-        let (reader, writer) = io::pipe().expect("there is room for a pipe");
-        drop(reader);
-        let mut command = command(folder.path(), arguments);
-        let command = command.stdout(writer).stderr(Stdio::piped());
-        let ran = ran(command.output().expect("it starts"));
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{arguments:?}");
-    }
-}
-
-#[test]
 fn the_reference_of_the_language_is_what_the_program_prints() {
     let ran = program(&workspace(), &["vocabulary"]);
     assert_eq!(ran.code, 0);
@@ -555,22 +415,6 @@ repeat record -> b
     let ran = program(folder.path(), &["replay", "x.scenario"]);
     assert_eq!(ran.code, 3);
     assert_has(&ran.stdout, &["cannot happen: nothing was ever published for it"]);
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_stderr_that_takes_nothing_changes_no_exit_code() {
-    let folder = folder(&[("x.scenario", GOOD)]);
-    for arguments in [&["-vvv", "check", "x.scenario"][..], &["-v", "replay", "x.scenario"]] {
-        let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
-        let (reader, gone) = io::pipe().expect("there is room for a pipe");
-        drop(reader);
-        for stderr in [Stdio::from(full), Stdio::from(gone)] {
-            let mut command = command(folder.path(), arguments);
-            let ran = ran(command.stderr(stderr).output().expect("it starts"));
-            assert_eq!(ran.code, 0, "{arguments:?}");
-        }
-    }
 }
 
 #[test]
