@@ -79,10 +79,6 @@ impl<K: Ord + Clone, V: Clone> Rows<K, V> {
         self.leaves.iter().flat_map(|leaf| leaf.iter().map(|(key, value)| (key, value)))
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.leaves.iter().map(|leaf| leaf.len()).sum()
-    }
-
     pub(crate) fn is_empty(&self) -> bool {
         self.leaves.is_empty()
     }
@@ -255,7 +251,7 @@ impl<K: Ord + Clone + serde::Serialize, V: Clone + serde::Serialize> serde::Seri
 {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeMap;
-        let mut map = serializer.serialize_map(Some(self.len()))?;
+        let mut map = serializer.serialize_map(Some(self.iter().count()))?;
         for (key, value) in self.iter() {
             map.serialize_entry(key, value)?;
         }
