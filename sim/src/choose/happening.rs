@@ -40,12 +40,12 @@ impl Happening {
     /// Drops what has become impossible, and gives what has become possible a key.
     pub(super) fn change(&mut self, change: &CalmChange, mut key: impl FnMut(&Event) -> u64) {
         for event in &change.gone {
-            let list = self.list(event.process());
+            let list = self.list(event.who());
             self.lists[list].retain(|(_, known)| known != event);
             self.follow(list);
         }
         for event in &change.came {
-            let list = self.list(event.process());
+            let list = self.list(event.who());
             self.insert(list, &mut key, event);
             self.follow(list);
         }
@@ -135,7 +135,7 @@ fn turn(event: &Event) -> u32 {
     } else {
         unreachable!("{event:?} does not happen by itself")
     };
-    kind << 16 | event.process().map_or(0, |who| u32::from(who.0))
+    kind << 16 | event.who().map_or(0, |who| u32::from(who.0))
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ impl CalmEvents {
     /// Forgets an event that is about to happen: if it can happen again behind it, it has come
     /// anew.
     pub fn take(&mut self, event: &Event) {
-        self.taken = event.process();
+        self.taken = event.who();
         match self.taken.and_then(|who| self.events.get_mut(usize::from(who.0))) {
             Some(events) => events.retain(|known| known != event),
             None => self.publications.retain(|known| known != event),

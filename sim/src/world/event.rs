@@ -111,26 +111,6 @@ impl StepKind {
     }
 }
 
-impl Event {
-    /// The process of which a calm event is.
-    pub(crate) fn process(&self) -> Option<Who> {
-        if let Self::Deliver { from: who, .. }
-        | Self::Read(who)
-        | Self::Repeat(Wire { who, .. })
-        | Self::Plan { who, .. }
-        | Self::Step { who, .. }
-        | Self::SignOff { who, .. }
-        | Self::BuildEnds { who, .. }
-        | Self::BuildStops { who, .. }
-        | Self::Gone(who) = self
-        {
-            Some(*who)
-        } else {
-            None
-        }
-    }
-}
-
 /// What can happen next, in one step.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[allow(missing_docs, reason = "the fields are the words of the command that each variant names")]
