@@ -1,19 +1,19 @@
 //! The arguments.
 
-use std::num::NonZero;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use clap::builder::{PossibleValuesParser, RangedI64ValueParser};
+use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use handover_sim::choose::FaultKind;
-use handover_sim::explore::{Bounds, ROWS};
+use handover_sim::explore::ROWS;
 use handover_sim::scenario::CURRENT;
 use handover_sim::swarm::Strategy;
-use handover_sim::variants::PROTOCOLS;
 
 use super::swarm::Swarm;
+use super::values::{Jobs, at_least_one, budgets, protocols, range, size};
 
 /// Where `check` looks if it is not told.
 pub(super) const DEFAULT_PATH: &str = "scenarios";
@@ -221,17 +221,17 @@ pub(super) struct Vocabulary {
 #[derive(Args, Debug)]
 pub(super) struct Explore {
     /// Hosts
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = range(1, 8))]
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = range::<u8>(1, 8))]
     pub(super) hosts: u8,
     /// Versions: the first host runs the first one, each next host the next one; the rest the last
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = range(1, 8))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = range::<u8>(1, 8))]
     pub(super) versions: u8,
     /// Chunks of a build
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = range(0, 8))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = range::<u8>(0, 8))]
     pub(super) chunks: u8,
-    /// How often each kind of fault may strike: `crash=1,gone=1`
-    #[arg(long, value_name = "KIND=N,...", value_delimiter = ',', value_parser = fault)]
-    pub(super) faults: Vec<(FaultKind, u8)>,
+    /// How often each kind of fault may strike: `crash=1,gone=1` [default: none]
+    #[arg(long, value_name = "KIND=N,...", value_parser = budgets)]
+    pub(super) faults: Option<BTreeMap<FaultKind, u8>>,
     /// Superseded messages that stay on a link, each way
     #[arg(long, value_name = "K", default_value_t = 1)]
     pub(super) late: u8,
@@ -239,10 +239,10 @@ pub(super) struct Explore {
     #[arg(long, value_name = "P", default_value = CURRENT, value_parser = protocols())]
     pub(super) protocol: String,
     /// Deployments that may be submitted to the first host
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = range(0, 8))]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = range::<u8>(0, 8))]
     pub(super) deployments: u8,
     /// Other local builds that may be submitted to the first host
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = range(0, 8))]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = range::<u8>(0, 8))]
     pub(super) builds: u8,
     /// Let the other hosts have as many of both
     #[arg(long)]
@@ -252,7 +252,7 @@ pub(super) struct Explore {
     #[arg(long)]
     pub(super) any_order: bool,
     /// Give up after so many states
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one())]
     pub(super) max_states: Option<usize>,
     /// Give up when the search holds so many bytes: `512M`, `8G`
     #[arg(long, value_name = "SIZE", value_parser = size)]
@@ -277,9 +277,8 @@ pub(super) struct Explore {
             "safety_only", "max_states", "max_memory"],
     )]
     pub(super) release_orders: bool,
-    /// Threads; what is found does not depend on their number [default: one a core]
-    #[arg(long, value_name = "N")]
-    pub(super) jobs: Option<NonZero<usize>>,
+    #[command(flatten)]
+    pub(super) jobs: Jobs,
     /// Print one JSON object instead of the table
     #[arg(long)]
     pub(super) json: bool,
@@ -302,9 +301,8 @@ pub(super) struct Variants {
     /// pct[=DEPTH] [default: all]
     #[arg(long, value_name = "S")]
     pub(super) strategy: Vec<Strategy>,
-    /// Threads; what is found does not depend on their number [default: one a core]
-    #[arg(long, value_name = "N")]
-    pub(super) jobs: Option<NonZero<usize>>,
+    #[command(flatten)]
+    pub(super) jobs: Jobs,
     /// Print one JSON object instead of the table
     #[arg(long)]
     pub(super) json: bool,
@@ -328,40 +326,8 @@ fn seeds(text: &str) -> Result<Range<u64>, String> {
     }
 }
 
-fn range(least: i64, most: i64) -> RangedI64ValueParser<u8> {
-    RangedI64ValueParser::new().range(least..=most)
-}
-
 fn rows() -> PossibleValuesParser {
     PossibleValuesParser::new(ROWS.iter().map(|row| row.name))
-}
-
-/// `512M`
-fn size(text: &str) -> Result<usize, String> {
-    let (number, unit) = match text.char_indices().last() {
-        Some((at, 'K' | 'k')) => (&text[..at], 1 << 10),
-        Some((at, 'M' | 'm')) => (&text[..at], 1 << 20),
-        Some((at, 'G' | 'g')) => (&text[..at], 1 << 30),
-        Some(_) | None => (text, 1),
-    };
-    let size = number.parse::<usize>().ok().and_then(|number| number.checked_mul(unit));
-    size.ok_or_else(|| "write a number of bytes, or one with K, M or G, as in 512M".to_owned())
-}
-
-/// `crash=1`
-fn fault(text: &str) -> Result<(FaultKind, u8), String> {
-    let kinds = || Bounds::kinds().map(FaultKind::word).collect::<Vec<_>>().join(", ");
-    let (word, times) =
-        text.split_once('=').ok_or_else(|| "write KIND=N, as in crash=1".to_owned())?;
-    let kind = FaultKind::ALL.iter().copied().find(|kind| kind.word() == word);
-    let kind = kind.ok_or_else(|| format!("there is no fault `{word}`; there are {}", kinds()))?;
-    let times = times.parse().map_err(|_| format!("`{times}` is no number from 0 to 255"))?;
-    let refused = Bounds::new(&[]).with(kind, times).err();
-    refused.map_or(Ok((kind, times)), |refused| Err(format!("{refused}; there are {}", kinds())))
-}
-
-pub(super) fn protocols() -> PossibleValuesParser {
-    PossibleValuesParser::new(PROTOCOLS.iter().map(|protocol| protocol.name()))
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -46,10 +45,8 @@ const LINE_STATES_MAX: usize = 1_000_000;
 /// Searches until all is seen, a bound is reached or the user has enough; it tells how far it is.
 pub(super) fn search(bounds: &Bounds, asked: &Explore, label: &str) -> Exploration {
     let line = progress::line();
-    let cores = std::thread::available_parallelism();
-    let jobs = asked.jobs.or_else(|| cores.ok()).map_or(1, NonZero::get);
     let mut told = LINE_STATES;
-    let found = explore::explore(bounds, jobs, |progress| {
+    let found = explore::explore(bounds, asked.jobs.count(), |progress| {
         let text = message(progress, line.elapsed());
         if line.is_hidden() && progress.states >= told {
             complain(&format!("{label}{text}"));
@@ -82,7 +79,7 @@ fn bounds(asked: &Explore) -> Bounds {
     };
     let superseded = !asked.any_order;
     let bounds = Bounds { reductions: Reductions { superseded, ..bounds.reductions }, ..bounds };
-    asked.faults.iter().fold(bounds, |bounds, (kind, times)| {
+    asked.faults.iter().flatten().fold(bounds, |bounds, (kind, times)| {
         bounds.with(*kind, *times).expect("the arguments know only kinds with a budget")
     })
 }

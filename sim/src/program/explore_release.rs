@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::num::NonZero;
 
 use handover_sim::explore::release::{
     Case, Demand, Order, RIGHT, Release, Setting, Steps, orders, search,
@@ -38,9 +37,7 @@ pub(super) fn explore(asked: &Explore) -> Judgement {
     let orders = orders().into_iter().map(|order| (order, Steps::OfTheCore));
     let apart = Steps::ALL.iter().map(|steps| (RIGHT, *steps)).skip(1);
     let subjects: Vec<_> = orders.chain(apart).collect();
-    let cores = std::thread::available_parallelism();
-    let jobs = asked.jobs.or_else(|| cores.ok()).map_or(1, NonZero::get);
-    let all = in_all_settings(&subjects, jobs);
+    let all = in_all_settings(&subjects, asked.jobs.count());
     if all.len() < subjects.len() {
         let text = format!("interrupted: {} of {} seen\n", all.len(), subjects.len());
         return Judgement::Unknown.max(print(&text));

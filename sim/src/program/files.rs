@@ -59,7 +59,13 @@ pub(super) fn refuse_folder(folder: &Path) -> Result<(), Judgement> {
     match fs::metadata(folder) {
         Ok(found) if found.is_dir() => Ok(()),
         Ok(_) => Err(cannot_be_written(folder, &io::ErrorKind::NotADirectory.into())),
-        Err(error) => Err(cannot_be_written(folder, &error)),
+        Err(error) => {
+            let refused = cannot_be_written(folder, &error);
+            if error.kind() == io::ErrorKind::NotFound {
+                complain("help: make the folder first, or name one that is there");
+            }
+            Err(refused)
+        }
     }
 }
 

@@ -84,7 +84,9 @@ fn as_text(report: &Report) -> String {
     for judged in &report.records {
         let record = record(judged).map_or_else(|| "no record".into(), |id| format!("record {id}"));
         let Judged { verdict, processes, commits, .. } = judged;
-        let _ = writeln!(text, "{verdict}: {record}, {processes} processes, {commits} commits");
+        let lives = if *processes == 1 { "process" } else { "processes" };
+        let made = if *commits == 1 { "commit" } else { "commits" };
+        let _ = writeln!(text, "{verdict}: {record}, {processes} {lives}, {commits} {made}");
         for finding in &judged.findings {
             let _ = writeln!(text, "  {finding}");
             for line in around(&finding.place) {

@@ -18,6 +18,7 @@ mod progress;
 mod replay;
 mod swarm;
 mod table;
+mod values;
 mod variants;
 mod vocabulary;
 mod walks;

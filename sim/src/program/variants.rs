@@ -1,7 +1,6 @@
 //! `variants`: how long each strategy takes to find what each wrong protocol breaks.
 
 use std::fmt::Write as _;
-use std::num::NonZero;
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -51,8 +50,7 @@ pub(super) fn variants(asked: &Variants) -> Judgement {
     interrupt::listen();
     let line = progress::line();
     let taken = AtomicUsize::new(0);
-    let jobs = asked.jobs.or_else(|| std::thread::available_parallelism().ok());
-    let jobs = jobs.map_or(1, NonZero::get).min(protocols.len());
+    let jobs = asked.jobs.count().min(protocols.len());
     std::thread::scope(|scope| {
         let (send, receive) = mpsc::channel();
         for _ in 0..jobs {

@@ -1,18 +1,14 @@
 //! The arguments of `swarm`.
 
-use std::collections::BTreeMap;
-use std::num::NonZero;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use clap::builder::{RangedI64ValueParser, TypedValueParser};
-use handover_sim::choose::FaultKind;
 use handover_sim::scenario::CURRENT;
 use handover_sim::swarm::{Settings, Shard, Strategy};
 
-use super::super::cli::protocols;
+use super::super::values::{Faults, Jobs, faults, protocols, range};
 
 /// Seeds of a swarm that is told neither which nor for how long.
 const DEFAULT_SEEDS: Range<u64> = 0..1_000;
@@ -28,9 +24,8 @@ pub(in super::super) struct Swarm {
     /// Run only this share of the seeds; --merge puts the results of all shares together
     #[arg(long, value_name = "I/N", default_value_t = Shard::WHOLE)]
     pub(super) shard: Shard,
-    /// Threads; the results do not depend on their number [default: one a core]
-    #[arg(long, value_name = "N", value_parser = range::<u32>(1, 512))]
-    jobs: Option<u32>,
+    #[command(flatten)]
+    pub(super) jobs: Jobs,
     /// How schedules are picked: mix, random, delay-bounded[=DEPARTURES], pct[=DEPTH]
     #[arg(long, value_name = "S", default_value_t = Strategy::Mix)]
     pub(super) strategy: Strategy,
@@ -86,27 +81,9 @@ impl Swarm {
         }
     }
 
-    pub(super) fn jobs(&self) -> usize {
-        let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
-        self.jobs.map_or_else(cores, |jobs| usize::try_from(jobs).unwrap_or(usize::MAX))
-    }
-
     pub(super) fn out(&self) -> &Path {
         self.out.as_deref().unwrap_or_else(|| Path::new("."))
     }
-}
-
-/// How often each kind is tried, at most; those that are never tried are left out.
-#[derive(Clone, Debug)]
-struct Faults(BTreeMap<FaultKind, u32>);
-
-/// From `least` to `most`.
-fn range<T>(least: i64, most: i64) -> RangedI64ValueParser<T>
-where
-    T: TryFrom<i64> + Clone + Send + Sync,
-    RangedI64ValueParser<T>: TypedValueParser,
-{
-    RangedI64ValueParser::new().range(least..=most)
 }
 
 /// `0..100`
@@ -134,41 +111,6 @@ fn time(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs(seconds))
 }
 
-/// `crash=2,gone=1`
-fn faults(text: &str) -> Result<Faults, String> {
-    let mut faults = BTreeMap::new();
-    if text == "none" {
-        return Ok(Faults(faults));
-    }
-    for each in text.split(',') {
-        let (word, times) = each
-            .split_once('=')
-            .ok_or_else(|| format!("`{each}`: write KIND=N, as in crash=1, or none"))?;
-        let times: u32 = times
-            .parse()
-            .ok()
-            .filter(|times| *times <= TIMES_MAX)
-            .ok_or_else(|| format!("`{times}` is no number from 0 to {TIMES_MAX}"))?;
-        let kind = FaultKind::ALL.iter().find(|kind| kind.word() == word);
-        match (kind, word) {
-            (Some(kind), _) => {
-                faults.insert(*kind, times);
-            }
-            (None, "all") => faults.extend(FaultKind::ALL.iter().map(|kind| (*kind, times))),
-            (None, _) => {
-                let kinds: Vec<&str> = FaultKind::ALL.iter().map(|kind| kind.word()).collect();
-                let kinds = kinds.join(", ");
-                return Err(format!("there is no fault `{word}`; there are all, {kinds}"));
-            }
-        }
-    }
-    faults.retain(|_, times| *times > 0);
-    Ok(Faults(faults))
-}
-
-/// More of one kind than this would be all that happens.
-const TIMES_MAX: u32 = 1_000;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,24 +131,5 @@ mod tests {
         for text in ["90", "0s", "s", "1.5h", "1d", "99999999999999999h", "é"] {
             assert!(time(text).is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn faults_are_named_each_or_all_and_the_last_word_counts() {
-        let read = |text| faults(text).map(|Faults(faults)| faults);
-        let both = BTreeMap::from([(FaultKind::Crash, 2), (FaultKind::Gone, 1)]);
-        assert_eq!(read("crash=2,gone=1"), Ok(both));
-        assert_eq!(read("none"), Ok(BTreeMap::new()));
-        let all = read("all=3,reuse=0").expect("it can be read");
-        assert_eq!(all, Settings::default().faults);
-    }
-
-    #[test]
-    fn what_is_no_fault_is_refused_with_those_that_are() {
-        let refused = |text| faults(text).expect_err("it cannot be read");
-        assert!(refused("crush=1").starts_with("there is no fault `crush`; there are all, delay"));
-        assert!(refused("crash").contains("write KIND=N"));
-        assert!(refused("crash=1001").contains("from 0 to 1000"));
-        assert!(refused("").contains("write KIND=N"));
     }
 }

@@ -43,7 +43,7 @@ fn refuse(why: &str) -> Judgement {
 fn read(path: &Path) -> Result<Part, String> {
     let name = path.display();
     let help = "help: --merge takes what `handover-sim swarm --shard I/N --json` has printed";
-    let text = fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
+    let text = fs::read_to_string(path).map_err(|error| format!("{name}: {error}\n{help}"))?;
     let results: Results = serde_json::from_str(&text)
         .map_err(|error| format!("{name}:{}:{}: {error}\n{help}", error.line(), error.column()))?;
     let tally = results.tally().map_err(|why| format!("{name}: {why}\n{help}"))?;
@@ -81,7 +81,7 @@ fn fits(parts: &[Part]) -> Result<(), String> {
             }
             [one, other, ..] => {
                 return Err(format!(
-                    "{} and {} are both of shard {index}/{of}",
+                    "{} and {} are both of shard {index}/{of}\nhelp: name each shard once",
                     one.path.display(),
                     other.path.display()
                 ));

@@ -39,7 +39,7 @@ pub(super) fn swarm(asked: &Swarm) -> Result<Judgement, Judgement> {
         shard: asked.shard,
     };
     let ran = run(&swarm, asked);
-    let (results, saved) = explained(&swarm, ran, asked.out(), asked.jobs());
+    let (results, saved) = explained(&swarm, ran, asked.out(), asked.jobs.count());
     let text = told(&results, asked);
     Ok(results.judgement().max(saved).max(print(&text)))
 }
@@ -84,7 +84,7 @@ fn run(swarm: &swarm::Swarm, asked: &Swarm) -> Ran {
     let all = swarm.shard.len(&swarm.seeds);
     let line = progress::line();
     let said = AtomicU64::new(0);
-    let ran = swarm.run(asked.jobs(), |begun, broken| {
+    let ran = swarm.run(asked.jobs.count(), |begun, broken| {
         let of = if asked.budget.is_some() { String::new() } else { format!(" of {all}") };
         let text = format!("swarm  {begun}{of} schedules, {broken} broken");
         if line.is_hidden() {

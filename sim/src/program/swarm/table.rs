@@ -70,7 +70,8 @@ fn faults(results: &Results) -> String {
         .iter()
         .map(|(word, times)| if times == most { word.clone() } else { format!("{word} ({times})") })
         .collect();
-    format!("each kind at most {most} times: {}", words.join(" "))
+    let often = if *most == 1 { "once".to_owned() } else { format!("{most} times") };
+    format!("each kind at most {often}: {}", words.join(" "))
 }
 
 /// A fault that shows more often than this is not rare.
@@ -162,8 +163,10 @@ pub(in super::super) fn failure(results: &Results, failure: &FailureJson) -> Str
         }
         (None, decisive) => format!("decided by `{}`", decisive.as_deref().unwrap_or_default()),
     };
+    let breaks = if *schedules == 1 { "breaks" } else { "break" };
+    let first = if *schedules == 1 { "it is" } else { "the first is" };
     let mut text = format!(
-        "\n{schedules} of {} schedules break {property} {by}; the first is that of seed {seed}\n",
+        "\n{schedules} of {} schedules {breaks} {property} {by}; {first} that of seed {seed}\n",
         results.schedules
     );
     let FailureJson { explanation, replay, .. } = failure;

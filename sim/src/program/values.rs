@@ -1,0 +1,188 @@
+//! What arguments of several commands are made of.
+
+use std::collections::BTreeMap;
+use std::num::NonZero;
+
+use clap::Args;
+use clap::builder::{
+    PossibleValuesParser, RangedI64ValueParser, RangedU64ValueParser, TypedValueParser,
+};
+use handover_sim::choose::FaultKind;
+use handover_sim::explore::Bounds;
+use handover_sim::variants::PROTOCOLS;
+
+/// How many threads work.
+#[derive(Args, Debug)]
+pub(super) struct Jobs {
+    /// Threads; what is found does not depend on their number [default: one a core]
+    #[arg(long, value_name = "N", value_parser = range::<u32>(1, 512))]
+    jobs: Option<u32>,
+}
+
+impl Jobs {
+    pub(super) fn count(&self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
+        self.jobs.map_or_else(cores, |jobs| usize::try_from(jobs).unwrap_or(usize::MAX))
+    }
+}
+
+/// From `least` to `most`.
+pub(super) fn range<T>(least: i64, most: i64) -> RangedI64ValueParser<T>
+where
+    T: TryFrom<i64> + Clone + Send + Sync,
+    RangedI64ValueParser<T>: TypedValueParser,
+{
+    RangedI64ValueParser::new().range(least..=most)
+}
+
+/// From one on.
+pub(super) fn at_least_one() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..)
+}
+
+pub(super) fn protocols() -> PossibleValuesParser {
+    PossibleValuesParser::new(PROTOCOLS.iter().map(|protocol| protocol.name()))
+}
+
+/// `512M`
+pub(super) fn size(text: &str) -> Result<usize, String> {
+    let (number, unit) = match text.char_indices().last() {
+        Some((at, 'K' | 'k')) => (&text[..at], 1 << 10),
+        Some((at, 'M' | 'm')) => (&text[..at], 1 << 20),
+        Some((at, 'G' | 'g')) => (&text[..at], 1 << 30),
+        Some(_) | None => (text, 1),
+    };
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number {
+        return Err("write a number of bytes, or one with K, M or G, as in 512M".to_owned());
+    }
+    let size = number.parse::<usize>().ok().and_then(|number| number.checked_mul(unit));
+    match size {
+        Some(0) => Err("a search holds at least a byte; leave it out for no bound".to_owned()),
+        Some(size) => Ok(size),
+        None => Err(format!("no machine has so many bytes; the most is {}G", usize::MAX >> 30)),
+    }
+}
+
+/// How often each kind of fault may strike, at most; those that never may are left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Faults(pub(super) BTreeMap<FaultKind, u32>);
+
+/// More of one kind than this would be all that happens.
+const TIMES_MAX: u32 = 1_000;
+
+/// `crash=2,gone=1`, `all=3,reuse=0`, `none`: a kind that is named counts for more than `all`.
+pub(super) fn faults(text: &str) -> Result<Faults, String> {
+    read(text, TIMES_MAX)
+}
+
+fn read(text: &str, most: u32) -> Result<Faults, String> {
+    let mut named = BTreeMap::new();
+    if text == "none" {
+        return Ok(Faults::default());
+    }
+    for each in text.split(',') {
+        let (word, times) = each
+            .split_once('=')
+            .ok_or_else(|| format!("`{each}`: write KIND=N, as in crash=1, or none"))?;
+        let times: u32 = times
+            .parse()
+            .ok()
+            .filter(|times| *times <= most)
+            .ok_or_else(|| format!("`{times}` is no number from 0 to {most}"))?;
+        let kind = FaultKind::ALL.iter().copied().find(|kind| kind.word() == word);
+        if kind.is_none() && word != ALL {
+            let kinds: Vec<&str> = FaultKind::ALL.iter().map(|kind| kind.word()).collect();
+            let kinds = kinds.join(", ");
+            return Err(format!("there is no fault `{word}`; there are all, {kinds}"));
+        }
+        if named.insert(kind, times).is_some() {
+            return Err(format!("`{word}` stands there twice"));
+        }
+    }
+    let all = named.get(&None).copied().unwrap_or_default();
+    let times = |kind: FaultKind| named.get(&Some(kind)).copied().unwrap_or(all);
+    let faults = FaultKind::ALL.iter().map(|kind| (*kind, times(*kind)));
+    Ok(Faults(faults.filter(|(_, times)| *times > 0).collect()))
+}
+
+const ALL: &str = "all";
+
+/// `crash=1,gone=1`, of the kinds that have a budget in an exploration.
+pub(super) fn budgets(text: &str) -> Result<BTreeMap<FaultKind, u8>, String> {
+    let kinds = || Bounds::kinds().map(FaultKind::word).collect::<Vec<_>>().join(", ");
+    let refused = |why: &dyn ToString| format!("{}; there are {}", why.to_string(), kinds());
+    if text.split(',').any(|each| each.starts_with("all=")) {
+        return Err(refused(&"each kind has a budget of its own here"));
+    }
+    let Faults(faults) =
+        read(text, u8::MAX.into()).map_err(|why| match why.split_once("; there are ") {
+            Some((why, _)) => refused(&why),
+            None => why,
+        })?;
+    let budgets = faults.into_iter().map(|(kind, times)| {
+        let times = u8::try_from(times).expect("no more were read");
+        let fits = Bounds::new(&[]).with(kind, times);
+        fits.map(|_| (kind, times)).map_err(|why| refused(&why))
+    });
+    budgets.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use handover_sim::swarm::Settings;
+
+    use super::*;
+
+    #[test]
+    fn faults_are_named_each_or_all_and_a_name_counts_for_more_than_all() {
+        let read = |text| faults(text).map(|Faults(faults)| faults);
+        let both = BTreeMap::from([(FaultKind::Crash, 2), (FaultKind::Gone, 1)]);
+        assert_eq!(read("crash=2,gone=1"), Ok(both));
+        assert_eq!(read("none"), Ok(BTreeMap::new()));
+        for all in ["all=3,reuse=0", "reuse=0,all=3"] {
+            assert_eq!(read(all), Ok(Settings::default().faults));
+        }
+    }
+
+    #[test]
+    fn what_is_no_fault_is_refused_with_those_that_are() {
+        let refused = |text| faults(text).expect_err("it cannot be read");
+        assert!(refused("crush=1").starts_with("there is no fault `crush`; there are all, delay"));
+        assert!(refused("crash").contains("write KIND=N"));
+        assert!(refused("crash=1001").contains("from 0 to 1000"));
+        assert!(refused("").contains("write KIND=N"));
+        assert_eq!(refused("crash=1,crash=2"), "`crash` stands there twice");
+    }
+
+    #[test]
+    fn an_exploration_takes_the_kinds_that_have_a_budget_there() {
+        assert_eq!(budgets("crash=1"), Ok(BTreeMap::from([(FaultKind::Crash, 1)])));
+        assert_eq!(budgets("none"), Ok(BTreeMap::new()));
+        let refused = |text| budgets(text).expect_err("it has no budget");
+        for text in ["conflict=1", "crush=1", "all=1", "crash=200"] {
+            assert!(refused(text).contains("; there are "), "{}", refused(text));
+        }
+        assert_eq!(refused("crash=1,crash=2"), "`crash` stands there twice");
+        assert_eq!(refused("crash=256"), "`256` is no number from 0 to 255");
+    }
+
+    #[test]
+    fn a_size_is_a_number_of_bytes_that_there_can_be() {
+        assert_eq!(size("512M"), Ok(512 << 20));
+        assert_eq!(size("7"), Ok(7));
+        for (text, why) in [
+            ("", "as in 512M"),
+            ("G", "as in 512M"),
+            ("1.5G", "as in 512M"),
+            ("-1", "as in 512M"),
+            ("1é", "as in 512M"),
+            ("0", "leave it out"),
+            ("99999999999G", "the most is"),
+            ("99999999999999999999999", "the most is"),
+        ] {
+            let said = size(text).expect_err(text);
+            assert!(said.contains(why), "{text}: {said}");
+        }
+    }
+}
