@@ -9,7 +9,6 @@ const STYLE: &str = "\
 :root{color-scheme:light dark}\
 body{font:16px/1.5 ui-sans-serif,system-ui,\"Segoe UI\",Helvetica,Arial,sans-serif;\
 margin:0;padding:24px;background:#ffffff;color:#1f2328}\
-h1{font-size:22px;margin:0 0 16px}\
 figure{margin:0 0 12px;overflow-x:auto}\
 pre{font:13px/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-x:auto;\
 padding:12px;border:1px solid #b8c0c8;border-radius:6px}\
@@ -27,7 +26,8 @@ pub(super) fn page(pictures: &[Picture]) -> String {
         escape(&title)
     );
     for picture in pictures {
-        let _ = write!(page, "<section>\n<h1>{}</h1>\n", escape(&picture.title()));
+        // The picture begins with its title.
+        let _ = writeln!(page, "<section aria-label=\"{}\">", escape(&picture.title()));
         page.push_str(&departures(picture));
         let _ = write!(page, "<figure>\n{}</figure>\n", svg(std::slice::from_ref(picture)));
         page.push_str(&folded("The trace", &picture.run.trace.to_string()));
