@@ -31,6 +31,7 @@ const CASES: &[Case] = &[
     case("silent-on-approval"),
     case("guarded-report"),
     case("drain-after-release"),
+    case("drain-before-status"),
     case("always-broken"),
     // An old word has to be doubled, or left behind, while its host accepts. Where it is a stand-down,
     // it acknowledges what its host has not said yet, and the host ends first.

@@ -29,6 +29,7 @@ const STEPS: &[(&str, usize)] = &[
     ("workspace-before-admission", 1),
     ("status-before-artifacts", 9),
     ("deployment-awaits-itself", 1),
+    ("drain-before-status", 2),
 ];
 
 #[test]

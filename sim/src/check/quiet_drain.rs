@@ -1,6 +1,7 @@
 //! `QuietDrain`: nothing is reserved or started after the declaration of a drain, but what
 //! in-flight work waits for; and once the slot of a deployment is released, nothing starts until
-//! the drain that its success owes is declared.
+//! the drain that its success owes is declared. Nor is that drain declared before the success is on
+//! record: a build that has yet to fail, or is run again after a crash, closes no gate.
 //!
 //! A durable drain that lasts is in force from the boot on. Carried by Ex3, Ex4, Ex6 and Ho1 to
 //! Ho3. Broken in Werkator PR 66, where the slot was free before the drain was declared.
@@ -12,7 +13,7 @@ use handover_core::{
 
 use super::{Property, Transition, Violation, dead_before, demand};
 use crate::mark::mark;
-use crate::world::{Event, Process};
+use crate::world::{Event, Process, Who};
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
     check_deadline(step)?;
@@ -20,6 +21,7 @@ pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
         let Some(before) = before.filter(|_| after.lives()) else {
             continue;
         };
+        check_earned(step, who, before, after)?;
         let Some(closed) = closed(before) else {
             continue;
         };
@@ -61,6 +63,29 @@ fn check_deadline(step: &Transition<'_>) -> Result<(), Violation> {
     demand(Property::QuietDrain, spared.is_none(), || {
         let (label, spared) = (step.after.label(*who), spared.map(ToString::to_string));
         format!("{} goes on running on {label} after the deadline", spared.unwrap_or_default())
+    })
+}
+
+/// A drain that a build declares is one that its recorded success has earned (Ex3).
+fn check_earned(
+    step: &Transition<'_>,
+    who: Who,
+    before: &Process,
+    after: &Process,
+) -> Result<(), Violation> {
+    let by = |process: &Process| {
+        let drain = process.host.executor().active_drain();
+        drain.and_then(|drain| drain.by.clone())
+    };
+    let Some(build) = by(after).filter(|_| by(before) != by(after)) else {
+        return Ok(());
+    };
+    mark!(QuietDrainEarned);
+    let row = after.ledger.entries.get(&Work::Local(build.clone()));
+    let succeeded = row.is_some_and(|row| row.state == BuildState::Succeeded);
+    demand(Property::QuietDrain, succeeded, || {
+        let label = step.after.label(who);
+        format!("{build} declares a drain on {label}, and its success is not on record")
     })
 }
 
@@ -213,6 +238,13 @@ mod tests {
         assert_eq!(broken, Err(why.to_owned()));
     }
 
+    #[test]
+    fn a_drain_before_the_success_is_on_record_breaks_it() {
+        let why = "d declares a drain on a, and its success is not on record";
+        let broken = judge_to_rest(deploying("drain-before-status"), PROPERTY).map(|_| ());
+        assert_eq!(broken, Err(why.to_owned()));
+    }
+
     /// The boot of `a` after a crash in this world.
     fn booting(world: World, version: &str) -> Made {
         let boot = Event::Boot { name: "a".into(), version: Some(version.into()) };
@@ -243,7 +275,7 @@ mod tests {
         kept.holds(PROPERTY);
         forgetful(kept).breaks(PROPERTY, FORGOTTEN);
         let over = booting(stored(Term::ThisVersion), "v2");
-        assert!(!over.after.process(crate::world::Who(2)).host.executor().is_draining());
+        assert!(!over.after.process(Who(2)).host.executor().is_draining());
         over.holds(PROPERTY);
     }
 

@@ -75,6 +75,8 @@ mod table {
         QuietDrainDeclared,
         /// `QuietDrain`: a slot is released, and a drain owed.
         QuietDrainOwed,
+        /// `QuietDrain`: a build declares a drain.
+        QuietDrainEarned,
         /// `QuietDrain`: what in-flight work waits for begins all the same.
         QuietDrainWaitedFor,
         /// `QuietDrain`: a deadline interrupts.

@@ -18,6 +18,7 @@ mod cut_builds_pay;
 mod decide_when_queued;
 mod deployment_awaits_itself;
 mod drain_after_release;
+mod drain_before_status;
 mod drain_forgotten;
 mod elect_at_publication;
 mod ends_wait_for_a_pass;
@@ -65,12 +66,57 @@ use handover_core::{
 };
 
 use crate::check::Property;
+use crate::scenario::CURRENT;
 use crate::world::Process;
 
 pub use hunt::{Hunt, hunt, hunting_ground};
 pub use smallest::{first_broken, smallest};
 
 /// What the actors of a world follow. Each method is a seam; as given, it is the right protocol.
+///
+/// One of your own bends as many as it likes; whatever takes a `&'static dyn Protocol` takes it,
+/// too. It is to decide by what it is given alone, and to remember nothing: worlds are cloned and
+/// compared.
+///
+/// ```
+/// use std::ops::ControlFlow;
+///
+/// use handover_core::Standing;
+/// use handover_sim::explore::{Bounds, Property, explore};
+/// use handover_sim::variants::{Protocol, Said, Saying, first_broken};
+///
+/// /// A host that keeps the report of its build to itself.
+/// #[derive(Debug)]
+/// struct Tacit;
+///
+/// impl Protocol for Tacit {
+///     fn name(&self) -> &'static str {
+///         "tacit"
+///     }
+///
+///     fn summary(&self) -> &'static str {
+///         "a host does not say that its build has ended"
+///     }
+///
+///     fn breaks(&self) -> Option<Property> {
+///         Some(Property::NoWedge)
+///     }
+///
+///     fn say(&self, saying: &Saying<'_>) -> Said {
+///         match &saying.statement.standing {
+///             Standing::Finished { .. } => Said::Kept { acknowledged: false },
+///             _ => Said::Sent(saying.statement.clone()),
+///         }
+///     }
+/// }
+///
+/// // Two hosts of one version, no fault, every order.
+/// let bounds = Bounds::new(&[0, 0]).under(&Tacit);
+/// let found = explore(&bounds, 1, |_| ControlFlow::Continue(()));
+/// let shortest = first_broken(&found).expect("nobody is ever approved");
+/// assert_eq!(shortest.violation.property, Property::NoWedge);
+/// println!("{}", shortest.scenario);
+/// ```
 pub trait Protocol: fmt::Debug + Sync {
     /// Its name in a header.
     fn name(&self) -> &'static str;
@@ -208,7 +254,7 @@ pub struct Current;
 
 impl Protocol for Current {
     fn name(&self) -> &'static str {
-        "current"
+        CURRENT
     }
 
     fn hear_shared(&self, view: &Arc<View>, _process: &Process) -> Arc<View> {
@@ -231,6 +277,7 @@ pub const PROTOCOLS: &[&dyn Protocol] = &[
     &silent_on_approval::SilentOnApproval,
     &guarded_report::GuardedReport,
     &drain_after_release::DrainAfterRelease,
+    &drain_before_status::DrainBeforeStatus,
     &always_broken::AlwaysBroken,
     &no_seq::NoSeq,
     &decide_when_queued::DecideWhenQueued,
@@ -276,6 +323,12 @@ pub const PROTOCOLS: &[&dyn Protocol] = &[
     &status_before_artifacts::StatusBeforeArtifacts,
     &deployment_awaits_itself::DeploymentAwaitsItself,
 ];
+
+/// Is it the core as it ships? Of any other, also of one that breaks nothing, a search takes nothing
+/// for granted.
+pub(crate) fn is_current(protocol: &dyn Protocol) -> bool {
+    protocol.name() == CURRENT
+}
 
 /// The names of all wrong protocols.
 #[must_use]

@@ -16,6 +16,7 @@ const ROWS: &[Row] = &[
     ("silent-on-approval", &[0, 0], 1, (0, 0), &[], 40_000),
     ("guarded-report", &[0], 1, (0, 0), &[(Fail, 1), (Retry, 1)], 40_000),
     ("drain-after-release", &[0], 1, (1, 1), &[], 40_000),
+    ("drain-before-status", &[0], 1, (1, 0), &[], 40_000),
     ("always-broken", &[0], 1, (0, 0), &[], 40_000),
     ("no-seq", &[0], 1, (0, 0), &[], 40_000),
     ("decide-when-queued", &[0], 1, (0, 0), &[], 40_000),
