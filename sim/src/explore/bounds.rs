@@ -6,7 +6,7 @@ use std::fmt;
 use handover_core::{Chunk, Version};
 
 use crate::choose::FaultKind;
-use crate::variants::{Current, Protocol};
+use crate::variants::{Current, Protocol, is_current};
 use crate::world::{Place, Setup};
 
 /// Places whose states can be numbered.
@@ -179,7 +179,7 @@ impl Bounds {
     #[must_use]
     pub fn under(mut self, protocol: &'static dyn Protocol) -> Self {
         self.protocol = protocol;
-        if protocol.breaks().is_some() {
+        if !is_current(protocol) {
             self.reductions.projection = false;
             self.reductions.equal_views = false;
         }
@@ -196,7 +196,7 @@ impl Bounds {
     /// not may be explored with all reductions on.
     pub(super) fn has_gaps(&self) -> bool {
         let Reductions { projection, equal_views, .. } = self.reductions;
-        self.protocol.breaks().is_some() && !(projection && equal_views)
+        !(is_current(self.protocol) || projection && equal_views)
     }
 
     /// Is what a host does worked out once for many states?

@@ -15,6 +15,7 @@ use super::canon::{Kind, Number};
 use super::encode::{place_part, process_part, whole_part};
 use super::key::{Part, Role, Scratch, rank_all};
 use super::renumber::renumbered;
+use crate::variants::is_current;
 use crate::world::{Common, Ground, History, Link, Member, Oracle, Process, World};
 
 /// A set of grants, or of tickets, by their numbers.
@@ -217,7 +218,7 @@ pub(super) fn seat_of(
         let spot = small_spot(world, place, &ranks, scratch);
         let members = world.members().enumerate();
         let members = members.map(|(at, member)| small_member(&member, at, &ranks, scratch));
-        let ballot = ballot_of(&spot, world.protocol().breaks().is_some());
+        let ballot = ballot_of(&spot, !is_current(world.protocol()));
         (Seat { spot, members: members.collect() }, ballot)
     })
 }

@@ -12,6 +12,7 @@ use super::Reductions;
 use super::canon::{Kind, Number};
 use super::encode::{part, place_part, process_part, whole_part, write_decisions, write_lines};
 use super::key::{Part, Scratch};
+use crate::variants::is_current;
 use crate::world::{Setup, World};
 
 /// Makes the prints of the worlds of one setup.
@@ -29,7 +30,7 @@ impl Printer {
     pub fn new(setup: &Setup) -> Self {
         let reductions = Reductions { ranks: true, ..Reductions::NONE };
         // A wrong protocol may look at numbers where the right one only compares them.
-        let gaps = setup.protocol.breaks().is_some();
+        let gaps = !is_current(setup.protocol);
         let scratch = Scratch::with(setup, reductions, gaps);
         Self { scratch, numbers: Vec::new(), ranks: Vec::new(), bytes: Vec::new() }
     }

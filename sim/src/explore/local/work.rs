@@ -10,6 +10,7 @@ use super::super::system::Marks;
 use super::{Asked, Block, Everywhere, Local, Places, Question, Step, StepKind};
 use crate::check::counted_builds;
 use crate::explore::Property;
+use crate::variants::is_current;
 use crate::world::{Event, World};
 
 /// What was worked out.
@@ -221,7 +222,7 @@ fn belongs(world: &World, action: &Action, at: Option<usize>) -> bool {
 /// protocol they may have one whenever the record hears a word.
 fn is_decided_with_others(world: &World, action: &Action) -> bool {
     let Action::Happens(event) = action else {
-        return matches!(action, Action::Deliver(..)) && world.protocol().breaks().is_some();
+        return matches!(action, Action::Deliver(..)) && !is_current(world.protocol());
     };
     matches!(
         event,
