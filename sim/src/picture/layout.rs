@@ -36,8 +36,8 @@ pub(super) fn layout(diagram: &Diagram) -> Layout {
     plan.lane_names();
     let words = plan.place_rows();
     let bottom = plan.y;
-    plan.lanes(top, bottom);
     plan.bars(bottom);
+    plan.lanes(top, bottom);
     plan.messages(bottom);
     plan.rows();
     plan.holders();
@@ -190,6 +190,7 @@ impl<'a> Plan<'a> {
     }
 
     fn bars(&mut self, bottom: i32) {
+        let mut bars = Vec::new();
         for (index, bar) in self.diagram.bars.iter().enumerate() {
             let x = self.lanes[bar.lane];
             let y = self.rows.get(bar.from).copied().unwrap_or(bottom);
@@ -206,8 +207,10 @@ impl<'a> Plan<'a> {
                 BarKind::Dead => (-2, 4, Class::Dead),
             };
             let h = (end - y).max(4);
-            self.shapes.push(Shape::Rect { x: x + offset, y, w, h, class });
+            bars.push(Shape::Rect { x: x + offset, y, w, h, class });
         }
+        // Below the notes, which would be crossed out by them.
+        self.shapes.splice(0..0, bars);
     }
 
     /// Who has a slot, where the bar begins: the label of such a row stands beside the same lane, on
