@@ -27,6 +27,15 @@ pub(super) struct Explored {
 }
 
 pub(super) fn explore(asked: &Explore) -> Judgement {
+    if asked.versions > asked.hosts {
+        complain(&format!(
+            "error: {} versions, and {} hosts to run them\n\
+             help: the first host runs the first version, each next one the next: give it as many \
+             hosts as versions",
+            asked.versions, asked.hosts
+        ));
+        return Judgement::Unreadable;
+    }
     interrupt::listen();
     let bounds = bounds(asked);
     let found = search(&bounds, asked, "");
@@ -157,9 +166,9 @@ impl Explored {
         {
             let _ = writeln!(
                 text,
-                "\n{} is a wrong protocol, and does not break {named} within these bounds: more \
-                 hosts, versions or faults may show it",
-                self.bounds.protocol.name()
+                "\n{} is a wrong protocol, and does not break {named} within these bounds: {}",
+                self.bounds.protocol.name(),
+                self.remedy()
             );
         }
         let _ = writeln!(
@@ -183,6 +192,32 @@ impl Explored {
             let _ = writeln!(text, "\n{broken}");
         }
         text
+    }
+
+    /// Where it does break, or why nowhere.
+    fn remedy(&self) -> String {
+        let bounds = match variants::smallest(self.bounds.protocol) {
+            Ok(bounds) => bounds,
+            Err(why) => return why.to_owned(),
+        };
+        let versions = bounds.hosts.iter().max().map_or(1, |newest| newest + 1);
+        let (deployments, builds) = bounds.local_builds;
+        let numbers = [
+            ("hosts", bounds.hosts.len()),
+            ("versions", versions.into()),
+            ("chunks", bounds.chunks.into()),
+            ("deployments", deployments.into()),
+            ("builds", builds.into()),
+        ];
+        let mut options = vec![format!("--protocol {}", bounds.protocol.name())];
+        options.extend(numbers.map(|(option, number)| format!("--{option} {number}")));
+        let faults = bounds.faults.iter().map(|(kind, times)| format!("{kind}={times}"));
+        let faults = faults.collect::<Vec<_>>().join(",");
+        options.push(format!("--faults {}", if faults.is_empty() { "none" } else { &faults }));
+        if !bounds.reductions.superseded {
+            options.push("--any-order".to_owned());
+        }
+        format!("`explore {}` shows it", options.join(" "))
     }
 
     /// What is broken, each with the command that replays it.

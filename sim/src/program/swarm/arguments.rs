@@ -93,7 +93,9 @@ fn seeds(text: &str) -> Result<Range<u64>, String> {
         let seeds = start.parse().ok()?..end.parse().ok()?;
         (!seeds.is_empty()).then_some(seeds)
     };
-    read().ok_or_else(|| "write A..B with A below B, as in 0..1000".to_owned())
+    read().ok_or_else(|| {
+        "write A..B, two numbers below 2^64 with A below B, as in 0..1000".to_owned()
+    })
 }
 
 /// `60s`
