@@ -4,7 +4,7 @@ use super::{Class, Departure};
 use crate::check::{Property, Violation};
 use crate::choose::scene;
 use crate::scenario::{self, CURRENT, Command, Ended, Ending, Scenario, command_of, limits};
-use crate::variants::names;
+use crate::variants::names_with;
 use crate::world::{Event, Setup, World};
 
 /// The file, and whether it was seen to break the property.
@@ -32,7 +32,9 @@ pub(super) fn tell(
 
 /// Read back from its text, as whoever gets the file reads it.
 fn breaks(scenario: &Scenario, setup: &Setup, property: Property) -> bool {
-    let Ok(scenario) = Scenario::parse("explained", &scenario.to_string(), &names()) else {
+    let Ok(scenario) =
+        Scenario::parse("explained", &scenario.to_string(), &names_with(setup.protocol))
+    else {
         return false;
     };
     let run = scenario::run(&scenario, setup.protocol);

@@ -135,9 +135,14 @@ fn why(kind: FaultKind) -> &'static str {
 }
 
 impl Bounds {
-    /// Hosts of these versions, one chunk, no faults, one late message each way.
+    /// Hosts of these versions, one chunk, no faults, one late message each way. The number of
+    /// states grows with each host by more than ten times; all orders of like hosts are looked at.
+    ///
+    /// # Panics
+    /// If there are more than [`HOSTS_MAX`] hosts.
     #[must_use]
     pub fn new(hosts: &[u8]) -> Self {
+        assert!(hosts.len() <= HOSTS_MAX, "at most {HOSTS_MAX} hosts can be explored");
         Self {
             hosts: hosts.to_vec(),
             chunks: 1,
@@ -222,7 +227,7 @@ impl Bounds {
     /// How many places, from the first on, are unlike the others.
     pub(super) fn unlike(&self) -> usize {
         let (deployments, builds) = self.local_builds;
-        usize::from(deployments + builds > 0 && !self.builds_everywhere)
+        usize::from((deployments, builds) != (0, 0) && !self.builds_everywhere)
     }
 
     pub(super) fn budget(&self) -> Budget {
@@ -285,6 +290,9 @@ const BUDGETED: &[FaultKind] = &[
 
 /// A kind of fault strikes at most so often.
 pub const TIMES_MAX: u8 = 7;
+
+/// Hosts that can be explored: each has a letter for its name.
+pub const HOSTS_MAX: usize = 26;
 
 const BITS: u32 = 3;
 

@@ -44,7 +44,7 @@ const SCOPE_BITS: u32 = 29;
 
 impl Number {
     pub(super) fn new(kind: Kind, scope: u32, value: u64) -> Self {
-        debug_assert!(value < 1 << VALUE_BITS && scope < 1 << SCOPE_BITS, "numbers stay small");
+        assert!(value < 1 << VALUE_BITS && scope < 1 << SCOPE_BITS, "numbers stay below 2^32");
         Self((kind as u64) << (VALUE_BITS + SCOPE_BITS) | u64::from(scope) << VALUE_BITS | value)
     }
 

@@ -42,7 +42,7 @@ mod story;
 mod system;
 mod tidy;
 
-pub use bounds::{Bounds, Reductions, RefusedFault, TIMES_MAX};
+pub use bounds::{Bounds, HOSTS_MAX, Reductions, RefusedFault, TIMES_MAX};
 pub use found::{Coverage, Exploration, Progress};
 pub use model::{Model, ModelChoice, ModelScratch, ModelState};
 pub use print::Printer;

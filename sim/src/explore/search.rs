@@ -183,6 +183,10 @@ impl<'a, S: System> Search<'a, S> {
         let states = self.space.len();
         let liveness = self.space.graph().map_or(none, |graph| liveness::judge(graph, states));
         let verdict = |property: &Property| {
+            let shown = || {
+                let found = self.broken.get(property);
+                found.map(|found| tell(self.bounds, &found.path, found.violation.clone()))
+            };
             let found = match property {
                 Property::NoWedge | Property::NoLivelock if !self.bounds.liveness => {
                     return Verdict::Unknown;
@@ -191,10 +195,13 @@ impl<'a, S: System> Search<'a, S> {
                 Property::NoLivelock if !self.bounds.reductions.superseded => {
                     return Verdict::Unknown;
                 }
-                Property::NoWedge => liveness.wedge.map(|state| self.wedge(state)),
-                Property::NoLivelock => {
+                Property::NoWedge => match liveness.wedge.map(|state| self.wedge(state)) {
+                    Some(found) if found.is_refuted(self.bounds) => return Verdict::Unknown,
+                    found => found,
+                },
+                Property::NoLivelock => shown().or_else(|| {
                     liveness.livelock.map(|(state, length)| self.livelock(state, length))
-                }
+                }),
                 Property::SingleBuilder
                 | Property::ApprovalTruth
                 | Property::NoEviction
@@ -210,10 +217,7 @@ impl<'a, S: System> Search<'a, S> {
                 | Property::SlotHeldOnce
                 | Property::Capacity
                 | Property::QueueKept
-                | Property::RecoveryExact => self
-                    .broken
-                    .get(property)
-                    .map(|found| tell(self.bounds, &found.path, found.violation.clone())),
+                | Property::RecoveryExact => shown(),
             };
             found.map_or_else(|| unbroken.clone(), |found| Verdict::Broken(Box::new(found)))
         };

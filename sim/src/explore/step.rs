@@ -8,6 +8,9 @@ use crate::check::{self, Transition, Violation};
 use crate::scenario::Keyword as _;
 use crate::world::{Event, Fact, World};
 
+/// A host that takes more steps than this at once will take them for ever.
+pub(super) const OWN_STEPS_MAX: usize = 1_000;
+
 /// One step: the choice, then what its hosts do at once, then off the links what cannot matter.
 pub(super) fn take(world: &World, choice: &Choice, bounds: &Bounds) -> (World, Vec<Violation>) {
     let mut taken = Taken { after: world.clone(), facts: Vec::new(), violations: Vec::new() };
@@ -15,7 +18,14 @@ pub(super) fn take(world: &World, choice: &Choice, bounds: &Bounds) -> (World, V
     for event in choice.action.events(world) {
         taken.judge(before.take(), &event);
     }
+    let mut own = 0;
     while let Some(event) = taken.after.next_own_step() {
+        if own == OWN_STEPS_MAX {
+            let why = format!("after {own} steps of its own a host still has one to take");
+            taken.violations.push(Violation { property: Property::NoLivelock, why });
+            break;
+        }
+        own += 1;
         taken.judge(before.take(), &event);
     }
     tidy(&mut taken.after, world, bounds);

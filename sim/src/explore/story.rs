@@ -3,13 +3,14 @@
 use super::action::{Action, Choice};
 use super::direct::Node;
 use super::key::Scratch;
+use super::step::OWN_STEPS_MAX;
 use super::{Bounds, Property};
 use crate::check::{Rest, Violation, rest};
 use crate::choose::scene;
 use crate::scenario::{
     self, Arbiter, CURRENT, Command, Ended, Ending, Scenario, Target, command_of,
 };
-use crate::variants::by_name;
+use crate::variants::is_current;
 use crate::world::{Event, World};
 
 /// A shortest schedule that breaks a property.
@@ -22,6 +23,15 @@ pub struct Counterexample {
     /// The schedule as a file. Replayed it breaks the property, unless another one is broken on the
     /// way there: then it breaks that one. A file cannot show that a cycle is taken for ever.
     pub scenario: Scenario,
+}
+
+impl Counterexample {
+    /// Its own replay comes to a good end, under a wrong protocol: what the search leaves out would
+    /// have made up for what it found.
+    pub(super) fn is_refuted(&self, bounds: &Bounds) -> bool {
+        let ending = self.scenario.setup().ending(bounds.protocol.name());
+        !is_current(bounds.protocol) && ending == Some(Ending::Holds)
+    }
 }
 
 /// Goes the way of these fingerprints, and tells each choice before it is taken.
@@ -86,7 +96,10 @@ fn play(world: &mut World, action: &Action, commands: &mut Vec<Command>) {
         commands.push(command_of(world, &event));
         apply(world, &event);
     }
-    while let Some(event) = world.next_own_step() {
+    for _ in 0..OWN_STEPS_MAX {
+        let Some(event) = world.next_own_step() else {
+            return;
+        };
         apply(world, &event);
     }
 }
@@ -108,10 +121,10 @@ fn compose(
     };
     let right = (CURRENT.to_owned(), Ending::Holds);
     let scenario = with(vec![right.clone()]);
-    let Some(wrong) = by_name(protocol).filter(|_| protocol != CURRENT) else {
+    if is_current(bounds.protocol) {
         return scenario;
-    };
-    let ending = match scenario::run(&scenario, wrong).ended {
+    }
+    let ending = match scenario::run(&scenario, bounds.protocol).ended {
         Ended::Breaks { violation, .. } => Ending::Breaks(violation.property),
         Ended::Holds => Ending::Holds,
     };

@@ -3,9 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use handover_core::{Cancelling, GrantId, Hold, Ruling, Seq, Stage, Statement, View};
+use handover_core::{
+    Cancelling, GrantId, Hold, Input, Refusal, Ruling, Seq, Stage, Statement, View,
+};
 
 use super::Bounds;
+use crate::variants::is_current;
 use crate::world::{Process, Who, World};
 
 /// Takes off the links what the other side would refuse whatever happens, what says the same as the
@@ -46,13 +49,34 @@ fn statements(world: &World, who: Who, bounds: &Bounds) -> VecDeque<Arc<Statemen
         all.dedup();
         return newest(all.into(), bounds.late);
     }
-    let record = world.committed();
-    let taken = |statement: &&Arc<Statement>| {
-        let line = record.line(&statement.host);
-        line.is_none_or(|line| line.seq < statement.seq) && !record.is_gone(&statement.host)
-    };
+    let taken = |statement: &&Arc<Statement>| is_taken(world, statement);
     let statements = world.link(who).statements.iter().filter(taken).cloned();
     newest(statements.collect(), bounds.late)
+}
+
+/// Would the record take it? What a wrong protocol takes, only that protocol knows.
+fn is_taken(world: &World, statement: &Statement) -> bool {
+    let (record, protocol) = (world.committed(), world.protocol());
+    if is_current(protocol) {
+        let line = record.line(&statement.host);
+        let is_new = line.is_none_or(|line| line.seq < statement.seq);
+        return is_new && !record.is_gone(&statement.host);
+    }
+    let statement = protocol.take(record, statement.clone());
+    match protocol.fold(record, &Input::Statement(statement), &world.oracle().suspects) {
+        Err(Refusal::Outdated { .. } | Refusal::Gone) => false,
+        Ok(_) | Err(_) => true,
+    }
+}
+
+/// Would the host take it, after the one that it holds?
+fn is_read(world: &World, who: Who, view: &Arc<View>, last: Option<&View>) -> bool {
+    let process = world.process(who);
+    let Some(held) = process.host.candidate().view() else {
+        return true;
+    };
+    let heard = world.protocol().hear_shared(view, process);
+    heard.revision > held.revision && last.is_none_or(|last| view.revision > last.revision)
 }
 
 /// The views that the host would take: its own, newer than the one it holds.
@@ -77,9 +101,9 @@ fn views(world: &World, who: Who, bounds: &Bounds) -> VecDeque<Arc<View>> {
     };
     let link = world.link(who);
     for view in link.views.iter().chain(&link.newest) {
-        let last = kept.back().map(|view| &**view).or(held);
-        let newer = last.is_none_or(|last| view.revision > last.revision);
-        if view.host == *process.host.id() && newer && !says_the_same(view, last) {
+        let sent = kept.back().map(|view| &**view);
+        let newer = is_read(world, who, view, sent);
+        if view.host == *process.host.id() && newer && !says_the_same(view, sent.or(held)) {
             kept.push_back(Arc::clone(view));
         }
     }

@@ -9,7 +9,7 @@ use crate::check::{Property, Violation};
 use crate::choose::walk_by;
 use crate::explain::{Explanation, Failure, Limits, explain};
 use crate::scenario::{self, Ended, Scenario};
-use crate::variants;
+use crate::variants::names_with;
 
 /// A failure as a scenario.
 #[derive(Clone, Debug)]
@@ -92,7 +92,7 @@ impl Swarm {
     /// Does the text of a scenario, read and run, break this property?
     fn breaks(&self, scenario: &Scenario, property: Property) -> bool {
         let text = scenario.to_string();
-        let read = Scenario::parse("swarm.scenario", &text, &variants::names());
+        let read = Scenario::parse("swarm.scenario", &text, &names_with(self.protocol));
         let Ok(read) = read else {
             return false;
         };

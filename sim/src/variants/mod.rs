@@ -118,7 +118,7 @@ pub use smallest::{first_broken, smallest};
 /// println!("{}", shortest.scenario);
 /// ```
 pub trait Protocol: fmt::Debug + Sync {
-    /// Its name in a header.
+    /// Its name in a header. `current` is that of the core as it ships.
     fn name(&self) -> &'static str;
 
     /// What it leaves out, in a line.
@@ -144,7 +144,7 @@ pub trait Protocol: fmt::Debug + Sync {
         Said::Sent(saying.statement.clone())
     }
 
-    /// A view on its way into a host.
+    /// A view on its way into a host. Where it is explored, its numbers stay below 2^32.
     fn hear(&self, view: &View, _process: &Process) -> View {
         view.clone()
     }
@@ -334,6 +334,15 @@ pub(crate) fn is_current(protocol: &dyn Protocol) -> bool {
 #[must_use]
 pub fn names() -> Vec<&'static str> {
     PROTOCOLS.iter().skip(1).map(|protocol| protocol.name()).collect()
+}
+
+/// The names of all wrong protocols, and of this one.
+pub(crate) fn names_with(protocol: &dyn Protocol) -> Vec<&'static str> {
+    let mut names = names();
+    if !is_current(protocol) && !names.contains(&protocol.name()) {
+        names.push(protocol.name());
+    }
+    names
 }
 
 /// The protocol of this name.

@@ -29,7 +29,7 @@ impl Protocol for ViewGoesBack {
 
     fn hear(&self, view: &View, process: &Process) -> View {
         // Numbers of its own, in the order of arrival; those of the next life are above.
-        let life = Revision(process.host.id().incarnation.0 << 32);
+        let life = Revision(process.host.id().incarnation.0 << 20);
         let held = process.host.candidate().view().map(|view| view.revision);
         View { revision: held.unwrap_or(life).next(), ..view.clone() }
     }
