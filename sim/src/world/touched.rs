@@ -164,7 +164,7 @@ impl World {
         catch_up(&mut self.oracle, &after.oracle);
         catch_up(&mut self.history, &after.history);
         for (here, there) in self.arbiters.iter_mut().zip(&after.arbiters) {
-            catch_up(here, there);
+            here.follow(there);
         }
         after.touched.processes.clear();
         after.touched.links.clear();
@@ -176,7 +176,7 @@ impl World {
     pub(crate) fn shares_record(&self, other: &Self) -> bool {
         let mut arbiters = self.arbiters.iter().zip(&other.arbiters);
         Arc::ptr_eq(&self.store, &other.store)
-            && arbiters.all(|(one, other)| Arc::ptr_eq(one, other))
+            && arbiters.all(|(one, other)| one.is_one_with(other))
             && Arc::ptr_eq(&self.oracle, &other.oracle)
             && Arc::ptr_eq(&self.history, &other.history)
     }
@@ -185,7 +185,7 @@ impl World {
     pub(super) fn shares_store(&self, other: &Self) -> bool {
         let mut arbiters = self.arbiters.iter().zip(&other.arbiters);
         Arc::ptr_eq(&self.store, &other.store)
-            && arbiters.all(|(one, other)| Arc::ptr_eq(one, other))
+            && arbiters.all(|(one, other)| one.is_one_with(other))
     }
 
     /// Are a process and its link the same as in another world, by what is still shared?
@@ -232,8 +232,8 @@ impl World {
         before: &'a Self,
     ) -> impl Iterator<Item = (ArbiterIndex, &'a Arbiter)> {
         let pairs = self.arbiters.iter().zip(&before.arbiters).enumerate();
-        let touched = pairs.filter(|(_, (after, before))| !Arc::ptr_eq(after, before));
-        touched.map(|(i, (after, _))| (ArbiterIndex::from(i), &**after))
+        let touched = pairs.filter(|(_, (after, before))| !after.is_one_with(before));
+        touched.map(|(i, (after, _))| (ArbiterIndex::from(i), after))
     }
 
     /// The store, if it differs.
