@@ -99,10 +99,6 @@ impl Crowd {
         CrowdIter { first: self.first, others: self.others.iter() }
     }
 
-    fn is_empty(&self) -> bool {
-        self.first == 0 && self.others.is_empty()
-    }
-
     fn clear(&mut self) {
         self.first = 0;
         self.others.clear();
@@ -206,11 +202,6 @@ impl World {
             let same = before.is_some_and(|before| Arc::ptr_eq(before, after));
             (!same).then(|| (who, before.map(|before| &**before), &**after))
         })
-    }
-
-    /// Has any process been touched since the last [`World::follow`]?
-    pub(crate) fn has_touched_processes(&self) -> bool {
-        !self.touched.processes.is_empty()
     }
 
     /// The links in which it differs, likewise.
