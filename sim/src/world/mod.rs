@@ -25,6 +25,7 @@ mod network;
 mod operator;
 mod parts;
 mod process;
+mod stock;
 mod touched;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,6 +47,7 @@ pub use follow::{Astray, Followed, News};
 pub use network::Link;
 pub(crate) use parts::Part;
 pub use process::{Life, Process, RunningBuild};
+pub(crate) use stock::{Commons, Pairs, Shelf};
 
 use crate::variants::Protocol;
 use cast::{Actor, Cast};
