@@ -1,5 +1,6 @@
-//! Memory for each unique state: how far the resident memory of a process of its own rises. In a
-//! larger space than that in which the tools take turns, since a part of it is no matter of states.
+//! Memory for each unique state: how far the resident memory of a process of its own rises. In
+//! larger spaces than that in which the tools take turns, since a part of it is no matter of states:
+//! in the largest that each is through with in a minute.
 
 use std::process::{Command, ExitCode};
 
@@ -30,8 +31,8 @@ pub fn of(name: &str) -> Option<Memory> {
 }
 
 /// Goes through the space, and prints the states, and the kibibytes by which memory rose.
-pub fn tell(name: &str, bounds: &Bounds) -> ExitCode {
-    let anew = spaces::anew(bounds.clone());
+pub fn tell(name: &str) -> ExitCode {
+    let (bounds, anew) = (&spaces::largest(), spaces::anew(spaces::large()));
     // What is the same for each number of states comes before.
     let warm = Bounds { states_max: 1_000, ..bounds.clone() };
     spaces::handover(&warm, 1);

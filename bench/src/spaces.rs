@@ -18,6 +18,19 @@ pub fn bounds() -> Bounds {
     of(&[0, 0, 1], FaultKind::Suspect)
 }
 
+/// What is large enough for two threads to work side by side: the same three hosts, of which one
+/// stands down or asks anew, and an offer lapses. 813,287 states.
+pub fn large() -> Bounds {
+    let bounds = of(&[0, 0, 1], FaultKind::Reask);
+    bounds.with(FaultKind::Lapse, 1).expect("such a fault has a budget")
+}
+
+/// The same, and a host is drained: large enough for memory to be a matter of states alone. Other
+/// tools take minutes for it. 8,809,891 states.
+pub fn largest() -> Bounds {
+    large().with(FaultKind::Drain, 1).expect("such a fault has a budget")
+}
+
 /// Hosts of these versions, and one fault of a kind. `NoWedge` and `NoLivelock` are left out: no
 /// other tool can decide them.
 pub fn of(hosts: &[u8], fault: FaultKind) -> Bounds {

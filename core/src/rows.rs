@@ -120,6 +120,9 @@ impl<K: Ord + Clone, V: Clone> Rows<K, V> {
     where
         K: Borrow<Q>,
     {
+        if self.leaves.len() < 2 {
+            return 0;
+        }
         let starts =
             |leaf: &Leaf<K, V>| leaf.first().is_some_and(|(first, _)| first.borrow() <= key);
         self.leaves.partition_point(starts).saturating_sub(1)

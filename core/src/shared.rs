@@ -19,6 +19,27 @@ impl<T> Clone for Shared<T> {
     }
 }
 
+/// As `clone_from`, which for an option drops what is there and clones what is not.
+pub(crate) fn follow<T: Clone>(here: &mut Option<T>, there: &Option<T>) {
+    match (here, there) {
+        (None, None) => {}
+        (Some(here), Some(there)) => here.clone_from(there),
+        (here, there) => *here = there.clone(),
+    }
+}
+
+/// The same for what is shared: nothing is counted where the two are one already.
+pub(crate) fn follow_shared<T>(here: &mut Option<Arc<T>>, there: &Option<Arc<T>>) {
+    let same = match (&*here, there) {
+        (None, None) => true,
+        (Some(here), Some(there)) => Arc::ptr_eq(here, there),
+        (Some(_), None) | (None, Some(_)) => false,
+    };
+    if !same {
+        here.clone_from(there);
+    }
+}
+
 impl<T> Shared<T> {
     pub(crate) fn new(part: T) -> Self {
         Self(Arc::new(part))

@@ -14,6 +14,7 @@ pub use phase::{Alarm, CandidateEffect, CandidateRefusal, Phase, Wish};
 
 use crate::mark::mark;
 use crate::record::FORMAT;
+use crate::shared::{follow, follow_shared};
 use crate::{
     Chunk, GrantId, HostId, Incarnation, Outcome, Priority, RecordId, Revision, Seq, SignOff,
     Standing, Unreadable, Version, View,
@@ -102,8 +103,8 @@ impl Clone for Candidate {
         self.priority = *priority;
         self.record = *record;
         self.read = *read;
-        self.view.clone_from(view);
-        self.unreadable.clone_from(unreadable);
+        follow_shared(&mut self.view, view);
+        follow(&mut self.unreadable, unreadable);
         self.replaced = *replaced;
         self.approved = *approved;
         self.seq = *seq;
@@ -115,7 +116,9 @@ impl Clone for Candidate {
         if self.signed_off != *signed_off {
             self.signed_off.clone_from(signed_off);
         }
-        self.effects.clone_from(effects);
+        if !(self.effects.is_empty() && effects.is_empty()) {
+            self.effects.clone_from(effects);
+        }
     }
 }
 

@@ -19,6 +19,7 @@ use crate::executor::{
     NotDraining, NotRunning, ReserveRefusal, SubmitRefusal, Work,
 };
 use crate::mark::mark;
+use crate::shared::follow;
 use crate::{
     BuildId, Chunk, Gate, GrantId, HostId, Incarnation, Outcome, Seq, SignOff, Statement,
     Unreadable, Version, View,
@@ -97,11 +98,13 @@ impl Clone for Host {
         self.told_of_drain = *told_of_drain;
         self.reserved_for = *reserved_for;
         self.queued = *queued;
-        self.ended.clone_from(ended);
+        follow(&mut self.ended, ended);
         self.plan = *plan;
         self.comeback = *comeback;
-        self.alarms.clone_from(alarms);
-        self.drained.clone_from(drained);
+        if !(self.alarms.is_empty() && alarms.is_empty()) {
+            self.alarms.clone_from(alarms);
+        }
+        follow(&mut self.drained, drained);
     }
 }
 

@@ -49,6 +49,7 @@ pub mod truthful_idle;
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use handover_core::{GrantId, Hold, HostId, Input, Phase, Record};
 
@@ -90,31 +91,39 @@ type Safety = fn(&Transition<'_>) -> Result<(), Violation>;
 /// What a check looks at: without any of it in a step, there is nothing to judge.
 type Looks = u8;
 
-/// At the facts that are no commit.
-const FACTS: Looks = 1;
 /// At the commits.
-const COMMITS: Looks = 2;
+const COMMITS: Looks = 1 << 0;
+/// At who has moved, and which builds have begun.
+const MOVES: Looks = 1 << 1;
+/// At what was refused, and alarms.
+const REFUSALS: Looks = 1 << 2;
+/// At the orders that were carried out, and who has ended.
+const ORDERS: Looks = 1 << 3;
+/// At who has booted.
+const BOOTS: Looks = 1 << 4;
 /// At the processes that the step has changed.
-const PROCESSES: Looks = 4;
+const PROCESSES: Looks = 1 << 5;
+/// At their executors, books and builds.
+const EXECUTORS: Looks = 1 << 6;
 
 /// All safety properties, in the order in which a step is judged.
 const SAFETY: &[(Property, Looks, Safety)] = &[
-    (Property::SingleBuilder, FACTS | COMMITS, single_builder::check),
+    (Property::SingleBuilder, COMMITS | MOVES, single_builder::check),
     (Property::ApprovalTruth, COMMITS, approval_truth::check),
     (Property::NoEviction, COMMITS, no_eviction::check),
     (Property::GateTruth, COMMITS | PROCESSES, gate_truth::check),
-    (Property::NoLostReport, FACTS, no_lost_report::check),
+    (Property::NoLostReport, MOVES, no_lost_report::check),
     (Property::StaleIsNoEffect, COMMITS, stale_is_no_effect::check),
     (Property::Settled, COMMITS, settled::check),
     (Property::GrantsIncrease, COMMITS, grants_increase::check),
     (Property::SupersededStops, PROCESSES, superseded_stops::check),
-    (Property::NoAlarm, FACTS, no_alarm::check),
-    (Property::QuietDrain, PROCESSES, quiet_drain::check),
-    (Property::TruthfulIdle, FACTS | COMMITS | PROCESSES, truthful_idle::check),
+    (Property::NoAlarm, REFUSALS, no_alarm::check),
+    (Property::QuietDrain, EXECUTORS, quiet_drain::check),
+    (Property::TruthfulIdle, COMMITS | ORDERS | PROCESSES, truthful_idle::check),
     (Property::SlotHeldOnce, PROCESSES, slot_held_once::check),
-    (Property::Capacity, PROCESSES, capacity::check),
-    (Property::QueueKept, PROCESSES, queue_kept::check),
-    (Property::RecoveryExact, FACTS | PROCESSES, recovery_exact::check),
+    (Property::Capacity, EXECUTORS, capacity::check),
+    (Property::QueueKept, EXECUTORS, queue_kept::check),
+    (Property::RecoveryExact, ORDERS | BOOTS, recovery_exact::check),
 ];
 
 /// Judges a step by all safety properties; the first one that is broken is the answer.
@@ -133,11 +142,48 @@ pub fn check(step: &Transition<'_>) -> Result<(), Violation> {
 
 /// What there is to look at in a step.
 fn there(step: &Transition<'_>) -> Looks {
-    let is_commit = |fact: &Fact| matches!(fact, Fact::Committed { .. });
-    let commits = step.facts.iter().filter(|fact| is_commit(fact)).count();
-    let facts = if commits < step.facts.len() { FACTS } else { 0 };
-    let commits = if commits > 0 { COMMITS } else { 0 };
-    facts | commits | if step.after.has_touched_processes() { PROCESSES } else { 0 }
+    let facts = step.facts.iter().fold(0, |looks, fact| looks | looks_at(fact));
+    let touched = step.touched().fold(0, |looks, (_, before, after)| {
+        let same = before.is_some_and(|before| is_same_executor(before, after));
+        looks | PROCESSES | if same { 0 } else { EXECUTORS }
+    });
+    // A deadline that does nothing may be wrong.
+    let deadline = if let Event::Deadline(_) = step.event { EXECUTORS } else { 0 };
+    facts | touched | deadline
+}
+
+/// What looks at such a fact.
+fn looks_at(fact: &Fact) -> Looks {
+    match fact {
+        Fact::Committed { .. } => COMMITS,
+        Fact::Moved { .. } | Fact::BuildRuns { .. } => MOVES,
+        Fact::Refused { .. } | Fact::Alarm { .. } => REFUSALS,
+        Fact::Performed { .. } | Fact::Exited { .. } => ORDERS,
+        Fact::Booted { .. } => BOOTS,
+        Fact::Said { .. }
+        | Fact::Lost { .. }
+        | Fact::Gate { .. }
+        | Fact::Conflicted { .. }
+        | Fact::AnswerLost { .. }
+        | Fact::Published { .. }
+        | Fact::Restarted { .. }
+        | Fact::Read { .. }
+        | Fact::Ordered { .. }
+        | Fact::PutOff { .. }
+        | Fact::BuildEnded { .. }
+        | Fact::BuildStopped { .. }
+        | Fact::Declined { .. }
+        | Fact::CameBack { .. }
+        | Fact::Crashed { .. } => 0,
+    }
+}
+
+/// Are executor, book, workspaces and builds of a process the same as before?
+fn is_same_executor(before: &Process, after: &Process) -> bool {
+    after.host.executor().is_unchanged_since(before.host.executor())
+        && Arc::ptr_eq(&after.ledger, &before.ledger)
+        && Arc::ptr_eq(&after.workspaces, &before.workspaces)
+        && after.builds == before.builds
 }
 
 /// Judges a step by one property. The liveness properties are judged at rest, by [`rest`].

@@ -5,18 +5,17 @@
 //! of the book is lost but those of work under a grant. Carried by Ex1, Ex4 and Ex6.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use handover_core::executor::{Queued, Stage};
 use handover_core::{BuildState, Waiter, Work};
 
-use super::{Property, Transition, Violation};
+use super::{Property, Transition, Violation, is_same_executor};
 use crate::mark::mark;
 use crate::world::Process;
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
     for (who, before, after) in step.touched().filter(|(_, _, after)| after.lives()) {
-        if before.is_some_and(|before| is_untouched(before, after)) {
+        if before.is_some_and(|before| is_same_executor(before, after)) {
             continue;
         }
         let kept = before.and_then(|before| {
@@ -30,13 +29,6 @@ pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
         }
     }
     Ok(())
-}
-
-/// Neither its executor, its book nor its workspaces were changed: what was kept is kept.
-fn is_untouched(before: &Process, after: &Process) -> bool {
-    after.host.executor().is_unchanged_since(before.host.executor())
-        && Arc::ptr_eq(&after.ledger, &before.ledger)
-        && Arc::ptr_eq(&after.workspaces, &before.workspaces)
 }
 
 /// The book keeps its rows, and what is pending there its place and attempts.

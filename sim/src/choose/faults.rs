@@ -176,56 +176,64 @@ fn possible(world: &World, kind: FaultKind, draw: &mut Draw) -> Vec<Strike> {
         | FaultKind::Fail
         | FaultKind::Hang
         | FaultKind::Unsigned => {
-            let living = world.processes().filter(|(_, process)| process.lives());
-            living.flat_map(|(who, process)| on_host(kind, who, process, draw)).collect()
+            let mut strikes = Vec::new();
+            for (who, process) in world.processes().filter(|(_, process)| process.lives()) {
+                push_on_host(kind, who, process, draw, &mut strikes);
+            }
+            strikes
         }
     }
 }
 
 /// What a fault of one host does to this one.
-fn on_host(kind: FaultKind, who: Who, process: &Process, draw: &mut Draw) -> Vec<Strike> {
-    match kind {
-        FaultKind::Cut if draw.chance(500) => {
-            vec![Strike::until(Event::Cut(who), Event::Heal)]
-        }
-        FaultKind::Cut => vec![Strike::lasting(Event::Cut(who))],
+fn push_on_host(
+    kind: FaultKind,
+    who: Who,
+    process: &Process,
+    draw: &mut Draw,
+    strikes: &mut Vec<Strike>,
+) {
+    let strike = match kind {
+        FaultKind::Cut if draw.chance(500) => Strike::until(Event::Cut(who), Event::Heal),
+        FaultKind::Cut => Strike::lasting(Event::Cut(who)),
         FaultKind::Stale => {
             let behind = small(draw, 1, 3);
-            vec![Strike::until(Event::Stale { who, behind }, Event::Stale { who, behind: 0 })]
+            Strike::until(Event::Stale { who, behind }, Event::Stale { who, behind: 0 })
         }
         FaultKind::Slow => {
             let factor = small(draw, 2, 100);
-            vec![Strike::until(Event::Slow { who, factor }, Event::Slow { who, factor: 1 })]
+            Strike::until(Event::Slow { who, factor }, Event::Slow { who, factor: 1 })
         }
-        FaultKind::Pause => vec![Strike::until(Event::Pause(who), Event::Resume(who))],
-        FaultKind::Crash => vec![Strike::lasting(Event::Crash(who))],
-        FaultKind::Gone => vec![Strike::lasting(Event::Gone(who))],
+        FaultKind::Pause => Strike::until(Event::Pause(who), Event::Resume(who)),
+        FaultKind::Crash => Strike::lasting(Event::Crash(who)),
+        FaultKind::Gone => Strike::lasting(Event::Gone(who)),
         FaultKind::Overlap => {
             let name = process.name.clone();
             let event = Event::Overlap { name, version: None };
             let end = draw.chance(700).then_some(Event::Crash(who));
-            vec![Strike { event, end }]
+            Strike { event, end }
         }
-        FaultKind::Suspect => vec![Strike::until(Event::Suspect(who), Event::Trust(who))],
-        FaultKind::Drain => vec![drain(who, draw)],
+        FaultKind::Suspect => Strike::until(Event::Suspect(who), Event::Trust(who)),
+        FaultKind::Drain => drain(who, draw),
         FaultKind::Undrain if process.host.executor().is_draining() => {
-            vec![Strike::lasting(Event::Undrain(who))]
+            Strike::lasting(Event::Undrain(who))
         }
-        FaultKind::Undrain => Vec::new(),
+        FaultKind::Undrain => return,
         FaultKind::Reask if process.phase() == Phase::StoodDown => {
-            vec![Strike::lasting(Event::Reask(who))]
+            Strike::lasting(Event::Reask(who))
         }
         FaultKind::Reask => {
             let after = draw.chance(300);
             let event = Event::StandDown { who, after };
-            vec![Strike::until(event, Event::Reask(who))]
+            Strike::until(event, Event::Reask(who))
         }
-        FaultKind::Fail => failures(who, process),
-        FaultKind::Hang => vec![Strike::lasting(Event::Hang(who))],
+        FaultKind::Fail => return strikes.extend(failures(who, process)),
+        FaultKind::Hang => Strike::lasting(Event::Hang(who)),
         FaultKind::Unsigned => {
             let builds = process.builds.iter().filter(|(work, _)| work.is_granted());
             let chunks = builds.flat_map(|(_, build)| build.unfinished().cloned());
-            chunks.map(|chunk| Strike::lasting(Event::Unsigned { who, chunk })).collect()
+            let unsigned = |chunk| Strike::lasting(Event::Unsigned { who, chunk });
+            return strikes.extend(chunks.map(unsigned));
         }
         FaultKind::Delay
         | FaultKind::Lose
@@ -237,8 +245,9 @@ fn on_host(kind: FaultKind, who: Who, process: &Process, draw: &mut Draw) -> Vec
         | FaultKind::Conflict
         | FaultKind::Lapse
         | FaultKind::Cancel
-        | FaultKind::Revoke => Vec::new(),
-    }
+        | FaultKind::Revoke => return,
+    };
+    strikes.push(strike);
 }
 
 /// An operator's drain, and what becomes of it: its deadline passes, or it is taken back.
@@ -267,16 +276,16 @@ pub(super) fn at_deadline(draw: &mut Draw) -> AtDeadline {
     }
 }
 
-fn failures(who: Who, process: &Process) -> Vec<Strike> {
-    let ends = process.builds.keys().map(|work| Event::BuildEnds {
+fn failures(who: Who, process: &Process) -> impl Iterator<Item = Strike> {
+    let ends = process.builds.keys().map(move |work| Event::BuildEnds {
         who,
         work: work.clone(),
         failed: Some("broken".into()),
     });
     let granted = process.builds.iter().filter(|(work, _)| work.is_granted());
     let chunks = granted.flat_map(|(_, build)| build.unfinished().cloned());
-    let sign_offs = chunks.map(|chunk| Event::SignOff { who, chunk, failed: true });
-    ends.chain(sign_offs).map(Strike::lasting).collect()
+    let sign_offs = chunks.map(move |chunk| Event::SignOff { who, chunk, failed: true });
+    ends.chain(sign_offs).map(Strike::lasting)
 }
 
 fn delays(world: &World) -> Vec<Strike> {

@@ -167,7 +167,7 @@ fn say_the_same(one: &Ledger, other: &Ledger) -> bool {
 }
 
 pub(super) fn part(writer: &Writer, memories: Vec<Memory>) -> Part {
-    Part { hash: xxh3_128(&writer.bytes), numbers: writer.numbers.clone(), memories }
+    Part::new(xxh3_128(&writer.bytes), writer.numbers.clone(), memories)
 }
 
 /// Of something that names no place.

@@ -9,19 +9,24 @@ use super::bounds::Budget;
 use super::canon::{Kind, Number, Writer};
 use super::encode::{place_part, process_part, whole_part};
 use super::{Bounds, Reductions};
-use crate::world::{Process, Setup, Who, World};
+use crate::world::{Setup, Shelf, World};
 
-/// Encodes parts of a state.
-#[derive(Debug)]
+/// A part of a state, encoded.
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Part {
     /// Of all but the numbers.
     pub(super) hash: u128,
+    /// In their order, some of them several times.
     pub(super) numbers: Vec<Number>,
+    /// Each of those that have a rank once: most of a state's numbers are in many places of it.
+    ranked: Vec<Number>,
+    /// Of each of the numbers its place among these, or the place of the setup that it names.
+    places: Vec<u16>,
     pub(super) memories: Vec<Memory>,
 }
 
 /// What is remembered of a grant. It counts only while the grant can still be named.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Memory {
     pub(super) grant: GrantId,
     /// Where it is remembered, or whom it is about.
@@ -29,8 +34,14 @@ pub(super) struct Memory {
     pub(super) hash: u64,
 }
 
+impl Memory {
+    fn number(&self) -> Number {
+        Number::new(Kind::Grant, 0, self.grant.0)
+    }
+}
+
 /// Of which kind a part is, and where it belongs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// The hold and all that is of no single place.
     Whole,
@@ -46,11 +57,33 @@ pub(super) type Seats = Vec<u8>;
 /// The parts of a state: the hold and all that is of no single place, then what the record and
 /// membership say of each place, then each process with its link.
 #[derive(Clone, Debug)]
-pub(super) struct Parts {
-    whole: Arc<Part>,
-    places: Vec<Arc<Part>>,
-    /// Each with the index of its place.
-    processes: Vec<(usize, Arc<Part>)>,
+pub(super) struct Parts(Vec<Placed>);
+
+/// A part in a state.
+#[derive(Clone, Debug)]
+struct Placed {
+    role: Role,
+    part: Arc<Part>,
+    /// Of a state before, if it had this part.
+    printed: Option<Arc<Printed>>,
+}
+
+/// What a part adds to the fingerprint of a state: the same from one state to the next, as long as
+/// the ranks of its numbers are.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct Printed {
+    standing: Box<[u8]>,
+    /// For each way to seat the places.
+    prints: Box<[u128]>,
+}
+
+impl Parts {
+    /// Shares with other states what is equal of what is added to fingerprints.
+    pub(super) fn share(&mut self, shelf: &mut Shelf<Printed>) {
+        self.0.iter_mut().filter_map(|placed| placed.printed.as_mut()).for_each(|printed| {
+            shelf.share(printed);
+        });
+    }
 }
 
 /// What is used again and again for the keys of one configuration.
@@ -64,6 +97,9 @@ pub(super) struct Scratch {
     pub(super) seats: Vec<Seats>,
     numbers: Vec<Number>,
     ranks: Vec<u8>,
+    sorted: Vec<(Number, usize)>,
+    standing: Vec<u8>,
+    sums: Vec<u128>,
     bytes: Vec<u8>,
 }
 
@@ -91,6 +127,9 @@ impl Scratch {
             places,
             numbers: Vec::new(),
             ranks: Vec::new(),
+            sorted: Vec::new(),
+            standing: Vec::new(),
+            sums: Vec::new(),
             bytes: Vec::with_capacity(256),
         }
     }
@@ -126,60 +165,139 @@ fn seats(places: usize, unlike: usize) -> Vec<Seats> {
     all
 }
 
-/// Encodes a state. What it shares with `before` is not encoded again.
+/// Of a state that is yet to be encoded, the parts that are known.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// The first part, and those of the places.
+    pub(super) common: Option<Arc<Vec<Arc<Part>>>>,
+    /// By the number of the process.
+    pub(super) processes: Vec<Option<Arc<Part>>>,
+}
+
+/// The part of no single place, and those of the places.
+pub(super) fn common_parts(world: &World, scratch: &mut Scratch) -> Vec<Arc<Part>> {
+    let mut parts = vec![Arc::new(whole_part(world, scratch))];
+    let places = 0..scratch.places.len();
+    parts.extend(places.map(|place| Arc::new(place_part(world, place, scratch))));
+    parts
+}
+
+/// Encodes a state. What it shares with `before` is not encoded again, nor what is known.
 pub(super) fn parts(
     world: &World,
     before: Option<(&World, &Parts)>,
     scratch: &mut Scratch,
+    known: &Known,
 ) -> Parts {
-    let shared = before.filter(|(before, _)| world.shares_record(before));
-    let (whole, places) = if let Some((_, parts)) = shared {
-        (Arc::clone(&parts.whole), parts.places.clone())
-    } else {
-        let places =
-            (0..scratch.places.len()).map(|place| Arc::new(place_part(world, place, scratch)));
-        let places = places.collect();
-        (Arc::new(whole_part(world, scratch)), places)
-    };
+    let places = scratch.places.len();
+    let mut all = Vec::with_capacity(1 + places + world.processes().len());
+    let was = |at: usize| before.and_then(|(_, parts)| parts.0.get(at));
+    match before.filter(|(before, _)| world.shares_record(before)) {
+        Some((_, parts)) => all.extend_from_slice(&parts.0[..=places]),
+        None => {
+            let made;
+            let common = if let Some(common) = &known.common {
+                common
+            } else {
+                made = common_parts(world, scratch);
+                &made
+            };
+            for (at, part) in common.iter().enumerate() {
+                let spot = at.checked_sub(1).map(|place| Role::Spot { place });
+                let role = spot.unwrap_or(Role::Whole);
+                all.push(Placed::of(role, Arc::clone(part), was(at)));
+            }
+        }
+    }
     let same_cast =
-        before.filter(|(before, _)| before.processes().count() == world.processes().count());
-    let process = |(who, process): (Who, &Process)| {
+        before.filter(|(before, _)| before.processes().len() == world.processes().len());
+    for (who, process) in world.processes() {
         let shared = same_cast.filter(|(before, _)| world.shares_process(before, who));
-        let part = match shared {
-            Some((_, parts)) => Arc::clone(&parts.processes[usize::from(who.0)].1),
-            None => Arc::new(process_part(world, who, scratch)),
-        };
-        (scratch.place(&process.name), part)
+        match shared {
+            Some((_, parts)) => all.push(parts.0[all.len()].clone()),
+            None => {
+                let role = role_of(scratch.place(&process.name), &all);
+                let part = known.processes.get(usize::from(who.0)).cloned().flatten();
+                let part = part.unwrap_or_else(|| Arc::new(process_part(world, who, scratch)));
+                all.push(Placed::of(role, part, was(all.len())));
+            }
+        }
+    }
+    Parts(all)
+}
+
+impl Placed {
+    /// A part that was encoded anew; the one before stays where it says the same.
+    fn of(role: Role, part: Arc<Part>, before: Option<&Self>) -> Self {
+        match before.filter(|before| before.role == role && before.part == part) {
+            Some(before) => before.clone(),
+            None => Self { role, part, printed: None },
+        }
+    }
+}
+
+/// The role of a process of this place that comes after these.
+fn role_of(place: usize, earlier: &[Placed]) -> Role {
+    let is_here = |placed: &&Placed| match placed.role {
+        Role::Process { place: other, .. } => other == place,
+        Role::Whole | Role::Spot { .. } => false,
     };
-    Parts { whole, places, processes: world.processes().map(process).collect() }
+    Role::Process { place, life: earlier.iter().filter(is_here).count() }
 }
 
 /// The fingerprint of a state with so many faults left.
-pub(super) fn fingerprint(parts: &Parts, budget: Budget, scratch: &mut Scratch) -> u64 {
-    let Scratch { numbers, ranks, bytes, gaps, seats, .. } = scratch;
-    let processes = parts.processes.iter().map(|(_, part)| part);
-    let all = std::iter::once(&parts.whole).chain(&parts.places).chain(processes);
-    numbers.clear();
-    numbers.extend(all.flat_map(|part| part.numbers.iter().copied()));
-    numbers.sort_unstable();
-    numbers.dedup();
-    rank_all(numbers, ranks, *gaps);
-    let rank = |number: Number| numbers.binary_search(&number).ok().map(|at| ranks[at]);
-    let mut print = |seats: &Seats| {
-        let mut sum = parts.whole.print(Role::Whole, seats, rank, bytes);
-        for (place, part) in parts.places.iter().enumerate() {
-            sum = sum.wrapping_add(part.print(Role::Spot { place }, seats, rank, bytes));
+pub(super) fn fingerprint(parts: &mut Parts, budget: Budget, scratch: &mut Scratch) -> u64 {
+    scratch.rank(parts);
+    let Scratch { standing, sums, bytes, seats, .. } = scratch;
+    sums.clear();
+    sums.resize(seats.len(), 0);
+    let mut standing = standing.as_slice();
+    for Placed { role, part, printed } in &mut parts.0 {
+        let (own, others) = standing.split_at(part.ranked.len() + part.memories.len());
+        standing = others;
+        let known = printed.take().filter(|printed| *printed.standing == *own);
+        let known = known.unwrap_or_else(|| {
+            let prints = seats.iter().map(|seats| part.print(*role, seats, own, bytes));
+            Arc::new(Printed { standing: own.into(), prints: prints.collect() })
+        });
+        for (sum, print) in sums.iter_mut().zip(&known.prints) {
+            *sum = sum.wrapping_add(*print);
         }
-        let mut lives = vec![0; seats.len()];
-        for (place, part) in &parts.processes {
-            let role = Role::Process { place: *place, life: lives[*place] };
-            lives[*place] += 1;
-            sum = sum.wrapping_add(part.print(role, seats, rank, bytes));
+        *printed = Some(known);
+    }
+    seal(sums.iter().copied().min().expect("each place has a seat"), budget)
+}
+
+impl Scratch {
+    /// Finds out how each part of a state [stands](Part::stand), one after another: the numbers are
+    /// sorted once, and each is told its rank.
+    fn rank(&mut self, parts: &Parts) {
+        let Self { numbers, ranks, sorted, standing, gaps, .. } = self;
+        sorted.clear();
+        standing.clear();
+        for Placed { part, .. } in &parts.0 {
+            sorted.extend(part.ranked.iter().copied().zip(standing.len()..));
+            standing.resize(standing.len() + part.ranked.len() + part.memories.len(), UNNAMED);
         }
-        sum
-    };
-    let least = seats.iter().map(&mut print).min().expect("each place has a seat");
-    seal(least, budget)
+        sorted.sort_unstable();
+        numbers.clear();
+        numbers.extend(sorted.iter().map(|(number, _)| *number));
+        numbers.dedup();
+        rank_all(numbers, ranks, *gaps);
+        let mut at = 0;
+        for (number, stands) in &*sorted {
+            at += usize::from(numbers[at] != *number);
+            standing[*stands] = ranks[at];
+        }
+        let mut behind = 0;
+        for Placed { part, .. } in &parts.0 {
+            behind += part.ranked.len() + part.memories.len();
+            let grants = part.memories.iter().rev().map(Memory::number);
+            for (standing, grant) in standing[..behind].iter_mut().rev().zip(grants) {
+                *standing = numbers.binary_search(&grant).map_or(UNNAMED, |at| ranks[at]);
+            }
+        }
+    }
 }
 
 /// The fingerprint of a state whose parts have this sum.
@@ -190,14 +308,41 @@ pub(super) fn seal(sum: u128, budget: Budget) -> u64 {
     xxh3_64(&bytes).max(1)
 }
 
+/// A grant that is remembered and cannot be named any more has no rank.
+const UNNAMED: u8 = u8::MAX;
+
 impl Part {
-    /// What the part adds to the fingerprint where the places sit like this. A memory counts only
-    /// where its grant has a rank.
+    pub(super) fn new(hash: u128, numbers: Vec<Number>, memories: Vec<Memory>) -> Self {
+        let mut ranked: Vec<Number> = Vec::new();
+        let place = |number: &Number| {
+            let place = number.name().unwrap_or_else(|| {
+                ranked.iter().position(|other| other == number).unwrap_or_else(|| {
+                    ranked.push(*number);
+                    ranked.len() - 1
+                })
+            });
+            u16::try_from(place).expect("few numbers")
+        };
+        let places = numbers.iter().map(place).collect();
+        Self { hash, numbers, ranked, places, memories }
+    }
+
+    /// Appends what of a state the part's share in the fingerprint depends on: the ranks of its
+    /// numbers, and of the grants that are remembered.
+    pub(super) fn stand(&self, rank: impl Fn(Number) -> Option<u8>, to: &mut Vec<u8>) {
+        let known = |number: &Number| rank(*number).expect("all numbers of the parts have a rank");
+        to.extend(self.ranked.iter().map(known));
+        let grants = self.memories.iter().map(Memory::number);
+        to.extend(grants.map(|grant| rank(grant).unwrap_or(UNNAMED)));
+    }
+
+    /// What the part adds to the fingerprint where it [stands](Self::stand) like this and the places
+    /// sit like this. A memory counts only where its grant has a rank.
     pub(super) fn print(
         &self,
         role: Role,
         seats: &Seats,
-        rank: impl Fn(Number) -> Option<u8>,
+        standing: &[u8],
         bytes: &mut Vec<u8>,
     ) -> u128 {
         bytes.clear();
@@ -209,18 +354,17 @@ impl Part {
                 [2, seats[place], u8::try_from(life).expect("few lives")]
             }
         });
-        let written = |number: &Number| match number.name() {
-            Some(place) => seats[place],
-            None => rank(*number).expect("all numbers of the parts have a rank"),
-        };
-        bytes.extend(self.numbers.iter().map(written));
+        let (ranks, grants) = standing.split_at(self.ranked.len());
+        let numbers = self.numbers.iter().zip(&self.places);
+        bytes.extend(numbers.map(|(number, place)| {
+            let place = usize::from(*place);
+            if number.is(Kind::Name) { seats[place] } else { ranks[place] }
+        }));
         let seat = |place: Option<usize>| place.map_or(u8::MAX, |place| seats[place]);
-        let counts = |memory: &Memory| {
-            let rank = rank(Number::new(Kind::Grant, 0, memory.grant.0))?;
-            Some((rank, seat(memory.place), memory.hash))
-        };
         if !self.memories.is_empty() {
-            let mut memories: Vec<_> = self.memories.iter().filter_map(counts).collect();
+            let memories = self.memories.iter().zip(grants).filter(|(_, rank)| **rank != UNNAMED);
+            let memories = memories.map(|(memory, rank)| (*rank, seat(memory.place), memory.hash));
+            let mut memories: Vec<_> = memories.collect();
             memories.sort_unstable();
             for (rank, seat, hash) in memories {
                 bytes.extend([rank, seat]);
@@ -252,7 +396,7 @@ pub(super) fn rank_all(numbers: &[Number], ranks: &mut Vec<u8>, gaps: bool) {
 mod tests {
     use super::*;
     use crate::variants::by_name;
-    use crate::world::{ArbiterIndex, Event};
+    use crate::world::{ArbiterIndex, Event, Who};
 
     const A: Who = Who(0);
     const B: Who = Who(1);
@@ -263,8 +407,8 @@ mod tests {
             world.apply(event, &mut Vec::new()).expect("the test knows what can happen");
         }
         let mut scratch = Scratch::new(bounds);
-        let parts = parts(&world, None, &mut scratch);
-        fingerprint(&parts, bounds.budget(), &mut scratch)
+        let mut parts = parts(&world, None, &mut scratch, &Known::default());
+        fingerprint(&mut parts, bounds.budget(), &mut scratch)
     }
 
     fn deliver(from: Who) -> Event {
@@ -328,15 +472,15 @@ mod tests {
         let bounds = Bounds::new(&[0, 0]);
         let mut scratch = Scratch::new(&bounds);
         let mut world = World::new(bounds.setup());
-        let mut encoded = parts(&world, None, &mut scratch);
+        let mut encoded = parts(&world, None, &mut scratch, &Known::default());
         for event in asked(A, B).into_iter().chain([Event::Publish(ArbiterIndex(0))]) {
             let before = world.clone();
             world.apply(&event, &mut Vec::new()).expect("it can happen");
-            encoded = parts(&world, Some((&before, &encoded)), &mut scratch);
-            let anew = parts(&world, None, &mut Scratch::new(&bounds));
+            encoded = parts(&world, Some((&before, &encoded)), &mut scratch, &Known::default());
+            let mut anew = parts(&world, None, &mut Scratch::new(&bounds), &Known::default());
             let budget = bounds.budget();
-            let print = fingerprint(&encoded, budget, &mut scratch);
-            assert_eq!(print, fingerprint(&anew, budget, &mut scratch), "{event:?}");
+            let print = fingerprint(&mut encoded, budget, &mut scratch);
+            assert_eq!(print, fingerprint(&mut anew, budget, &mut scratch), "{event:?}");
         }
     }
 }

@@ -233,10 +233,18 @@ fn part_of<T: Serialize>(
     make: impl FnOnce(&Scratch) -> (T, u64),
 ) -> PartOf<T> {
     let mut bytes = Vec::with_capacity(128);
-    let small =
-        |number: Number| Some(u8::try_from(ranks.of_known(number)).expect("numbers stay small"));
+    let small = |number| u8::try_from(ranks.of_known(number)).expect("numbers stay small");
+    let standing = |part: &Part| {
+        let mut standing = Vec::with_capacity(part.numbers.len());
+        part.stand(|number| Some(small(number)), &mut standing);
+        standing
+    };
+    let parts_standing: Vec<_> =
+        parts.iter().map(|(role, part)| (*role, part, standing(part))).collect();
     let mut print = |seats| {
-        let prints = parts.iter().map(|(role, part)| part.print(*role, seats, small, &mut bytes));
+        let parts = parts_standing.iter();
+        let prints =
+            parts.map(|(role, part, standing)| part.print(*role, seats, standing, &mut bytes));
         prints.fold(0, u128::wrapping_add)
     };
     let key = print(&scratch.seats[0]).wrapping_add(apart);

@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 
 use super::bounds::Bounds;
-use super::direct;
 use super::found::{Coverage, Exploration, Progress};
-use super::key::Scratch;
 use super::liveness;
 use super::local::Local;
 use super::space::{Numbering, Space, State, in_parallel};
@@ -30,8 +28,8 @@ pub fn explore(
         let node = first.node.expect("the first state is new");
         Search::new(bounds, local, first.print, node).run(jobs, progress)
     } else {
-        let (node, print) = direct::Node::first(bounds, &mut Scratch::new(bounds));
-        Search::new(bounds, Direct(bounds), print, node).run(jobs, progress)
+        let (direct, node, print) = Direct::new(bounds);
+        Search::new(bounds, direct, print, node).run(jobs, progress)
     }
 }
 
@@ -157,7 +155,7 @@ impl<'a, S: System> Search<'a, S> {
             transitions: self.transitions,
             frontier,
             depth: self.depth,
-            memory: self.space.bytes() + self.system.bytes() + frontier * size_of::<S::Node>(),
+            memory: self.space.bytes() + self.system.bytes() + frontier * S::NODE_BYTES,
         }
     }
 

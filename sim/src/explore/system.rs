@@ -4,7 +4,6 @@ use super::Property;
 use super::bounds::Bounds;
 use super::direct;
 use super::index::Index;
-use super::key::Scratch;
 use super::local::{Compact, Local, Question};
 use super::space::{Space, in_parallel};
 use crate::scenario::Keyword as _;
@@ -77,6 +76,9 @@ impl<N> Expansion<N> {
 pub(super) trait System: Sync {
     type Node: Send + Sync;
 
+    /// Bytes of a state that is yet to be expanded.
+    const NODE_BYTES: usize = size_of::<Self::Node>();
+
     /// States that are expanded before what they lead to is taken in.
     const BATCH: usize;
 
@@ -91,21 +93,39 @@ pub(super) trait System: Sync {
 }
 
 /// Each state is a world of its own.
-pub(super) struct Direct<'a>(pub(super) &'a Bounds);
+pub(super) struct Direct<'a> {
+    bounds: &'a Bounds,
+    /// One for each thread.
+    desks: Vec<direct::Desk>,
+}
+
+impl<'a> Direct<'a> {
+    /// With the first state, and its fingerprint.
+    pub(super) fn new(bounds: &'a Bounds) -> (Self, Box<direct::Node>, u64) {
+        let mut desk = direct::Desk::new(bounds);
+        let (node, print) = direct::Node::first(bounds, &mut desk.scratch);
+        (Self { bounds, desks: vec![desk] }, Box::new(node), print)
+    }
+}
 
 impl System for Direct<'_> {
-    type Node = direct::Node;
+    type Node = Box<direct::Node>;
+
+    const NODE_BYTES: usize = size_of::<direct::Node>();
 
     const BATCH: usize = 1_024;
 
-    fn expand(&mut self, lots: &[&[direct::Node]], known: &Space) -> Vec<Expansion<direct::Node>> {
-        in_parallel(lots.to_vec(), |nodes| {
-            let (mut scratch, mut met) = (Scratch::new(self.0), Index::new());
-            let mut expansion = Expansion::of(nodes.len());
+    fn expand(&mut self, lots: &[&[Self::Node]], known: &Space) -> Vec<Expansion<Self::Node>> {
+        let bounds = self.bounds;
+        if self.desks.len() < lots.len() {
+            self.desks.resize_with(lots.len(), || direct::Desk::new(bounds));
+        }
+        let lots = lots.iter().zip(&mut self.desks).collect();
+        in_parallel(lots, |(nodes, desk): (&&[Self::Node], _)| {
+            let (mut met, mut expansion) = (Index::new(), Expansion::of(nodes.len()));
             for (at, node) in nodes.iter().enumerate() {
                 let start = expansion.outcomes.len();
-                let state = (&mut scratch, &mut met);
-                node.expand(self.0, known, state, &mut expansion.outcomes);
+                node.expand(bounds, known, (desk, &mut met), &mut expansion.outcomes);
                 expansion.ranges[at] = (start, expansion.outcomes.len());
                 expansion.converged[at] = node.world.is_converged();
             }

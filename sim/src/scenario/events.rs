@@ -1,6 +1,7 @@
 //! Commands and events: what a script says is what a world does, under the same name.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 use handover_core::{self as protocol, BuildId, Chunk, GrantId, Name, Reason, Version, executor};
 
@@ -445,7 +446,7 @@ impl World {
     /// Appends the event's name to a text.
     pub fn push_name(&self, event: &Event, to: &mut String) {
         if !self.push_common_name(event, to) {
-            to.push_str(&command_of(self, event).to_string());
+            write!(to, "{}", command_of(self, event)).expect("a string takes all text");
         }
     }
 }

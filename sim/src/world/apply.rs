@@ -259,7 +259,7 @@ impl World {
     }
 
     pub(super) fn arbiter_mut(&mut self, index: ArbiterIndex) -> &mut Arbiter {
-        Arc::make_mut(&mut self.arbiters[usize::from(index.0)])
+        &mut self.arbiters[usize::from(index.0)]
     }
 }
 

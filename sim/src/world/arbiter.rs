@@ -99,6 +99,23 @@ fn written_anyhow(record: &Record, change: &Change) -> Record {
 }
 
 impl Arbiter {
+    /// The same as another, by the record that the two still share.
+    pub(super) fn is_one_with(&self, other: &Self) -> bool {
+        let Self { applied, unpublished, stalled, conflict_next, unknown_next } = self;
+        Arc::ptr_eq(applied, &other.applied)
+            && *unpublished == other.unpublished
+            && *stalled == other.stalled
+            && *conflict_next == other.conflict_next
+            && *unknown_next == other.unknown_next
+    }
+
+    /// Becomes as another, and keeps what is shared already.
+    pub(super) fn follow(&mut self, other: &Self) {
+        if !self.is_one_with(other) {
+            self.clone_from(other);
+        }
+    }
+
     pub(super) fn new(record: Arc<Record>) -> Self {
         Self {
             applied: record,

@@ -51,7 +51,7 @@ impl World {
             cast: Arc::new(Cast::of(ground, &actors)),
             ground: Arc::clone(ground),
             store: Arc::new(Store::new(Arc::clone(record))),
-            arbiters: vec![Arc::new(arbiter)],
+            arbiters: vec![arbiter],
             actors,
             oracle: Arc::clone(oracle),
             history: Arc::clone(history),

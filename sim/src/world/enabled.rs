@@ -99,8 +99,8 @@ impl World {
         push_builds(who, process, events);
         self.push_repeat(Wire { who, direction: Direction::FromRecord }, events);
         let awaits = self.awaits_answer(who);
-        if awaits {
-            self.push_repeat(Wire { who, direction: Direction::ToRecord }, events);
+        if awaits && self.has_to_say_again(who) {
+            events.push(Event::Repeat(Wire { who, direction: Direction::ToRecord }));
         }
         awaits || (!process.lives() && !self.committed().is_gone(process.host.id()))
     }

@@ -25,6 +25,7 @@ mod network;
 mod operator;
 mod parts;
 mod process;
+mod stock;
 mod touched;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,6 +47,7 @@ pub use follow::{Astray, Followed, News};
 pub use network::Link;
 pub(crate) use parts::Part;
 pub use process::{Life, Process, RunningBuild};
+pub(crate) use stock::{Commons, Pairs, Shelf};
 
 use crate::variants::Protocol;
 use cast::{Actor, Cast};
@@ -102,7 +104,7 @@ pub struct World {
     ground: Arc<Ground>,
     cast: Arc<Cast>,
     store: Arc<Store>,
-    arbiters: Vec<Arc<Arbiter>>,
+    arbiters: Vec<Arbiter>,
     actors: Vec<Actor>,
     oracle: Arc<Oracle>,
     history: Arc<History>,
@@ -150,7 +152,7 @@ impl World {
     #[must_use]
     pub fn new(setup: Setup) -> Self {
         let record = Arc::new(Record::new(RecordId(1)));
-        let arbiter = Arc::new(Arbiter::new(Arc::clone(&record)));
+        let arbiter = Arbiter::new(Arc::clone(&record));
         let mut world = Self {
             store: Arc::new(Store::new(record)),
             arbiters: vec![arbiter; usize::from(setup.arbiters.clamp(1, 2))],
@@ -188,7 +190,7 @@ impl World {
 
     /// The arbiters.
     pub fn arbiters(&self) -> impl Iterator<Item = (ArbiterIndex, &Arbiter)> {
-        (0..).map(ArbiterIndex).zip(self.arbiters.iter().map(|arbiter| &**arbiter))
+        (0..).map(ArbiterIndex).zip(&self.arbiters)
     }
 
     /// All processes that were ever started, in the order of their starts.

@@ -53,9 +53,19 @@ impl World {
                 self.push(to, "build-stops ", *who, " of ");
                 push_work(to, "", work);
             }
-            Event::Ask(_)
-            | Event::Watch(_)
-            | Event::StandDown { .. }
+            Event::Ask(who) => self.push(to, "ask ", *who, ""),
+            Event::Watch(who) => self.push(to, "watch ", *who, ""),
+            Event::Crash(who) => self.push(to, "crash ", *who, ""),
+            Event::Gone(who) => self.push(to, "gone ", *who, ""),
+            Event::Boot { name, version } => {
+                to.push_str("boot ");
+                to.push_str(name.as_str());
+                if let Some(version) = version {
+                    to.push(':');
+                    to.push_str(version.as_str());
+                }
+            }
+            Event::StandDown { .. }
             | Event::Plan { chunks: Some(_), .. }
             | Event::BuildEnds { failed: Some(_), .. }
             | Event::Submit { .. }
@@ -74,9 +84,6 @@ impl World {
             | Event::Slow { .. }
             | Event::Pause(_)
             | Event::Resume(_)
-            | Event::Crash(_)
-            | Event::Gone(_)
-            | Event::Boot { .. }
             | Event::Overlap { .. }
             | Event::Reuse(_)
             | Event::Suspect(_)

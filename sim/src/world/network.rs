@@ -181,12 +181,7 @@ impl World {
     pub(super) fn has_to_repeat(&self, wire: Wire) -> bool {
         let (process, link) = (self.process(wire.who), self.link(wire.who));
         match wire.direction {
-            Direction::ToRecord => {
-                self.awaits_answer(wire.who)
-                    && !self.will_be_acknowledged(wire.who)
-                    // Whoever is gone is refused for ever; it needs the news, not another word.
-                    && !self.committed().is_gone(process.host.id())
-            }
+            Direction::ToRecord => self.awaits_answer(wire.who) && self.has_to_say_again(wire.who),
             Direction::FromRecord => {
                 !link.cut
                     && link.views.is_empty()
@@ -197,6 +192,13 @@ impl World {
                     })
             }
         }
+    }
+
+    /// Does the record not know the word that awaits an answer?
+    pub(super) fn has_to_say_again(&self, who: Who) -> bool {
+        !self.will_be_acknowledged(who)
+            // Whoever is gone is refused for ever; it needs the news, not another word.
+            && !self.committed().is_gone(self.process(who).host.id())
     }
 
     /// Its present word is on its link no more, and it has not read that the record knows it.

@@ -94,7 +94,6 @@ impl World {
     pub(super) fn heal(&mut self) {
         Arc::make_mut(&mut self.oracle).suspects.clear();
         for arbiter in &mut self.arbiters {
-            let arbiter = Arc::make_mut(arbiter);
             arbiter.stalled = false;
             arbiter.conflict_next = false;
             arbiter.unknown_next = false;

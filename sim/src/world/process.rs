@@ -143,6 +143,7 @@ impl Clone for Process {
         catch_up_unless_equal(&mut self.owes_drain, owes_drain);
         match (&mut self.shown, shown) {
             (Some(here), Some(there)) => catch_up(here, there),
+            (None, None) => {}
             (here, there) => here.clone_from(there),
         }
         self.stale = *stale;

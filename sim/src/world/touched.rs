@@ -99,10 +99,6 @@ impl Crowd {
         CrowdIter { first: self.first, others: self.others.iter() }
     }
 
-    fn is_empty(&self) -> bool {
-        self.first == 0 && self.others.is_empty()
-    }
-
     fn clear(&mut self) {
         self.first = 0;
         self.others.clear();
@@ -164,7 +160,7 @@ impl World {
         catch_up(&mut self.oracle, &after.oracle);
         catch_up(&mut self.history, &after.history);
         for (here, there) in self.arbiters.iter_mut().zip(&after.arbiters) {
-            catch_up(here, there);
+            here.follow(there);
         }
         after.touched.processes.clear();
         after.touched.links.clear();
@@ -176,7 +172,7 @@ impl World {
     pub(crate) fn shares_record(&self, other: &Self) -> bool {
         let mut arbiters = self.arbiters.iter().zip(&other.arbiters);
         Arc::ptr_eq(&self.store, &other.store)
-            && arbiters.all(|(one, other)| Arc::ptr_eq(one, other))
+            && arbiters.all(|(one, other)| one.is_one_with(other))
             && Arc::ptr_eq(&self.oracle, &other.oracle)
             && Arc::ptr_eq(&self.history, &other.history)
     }
@@ -185,7 +181,7 @@ impl World {
     pub(super) fn shares_store(&self, other: &Self) -> bool {
         let mut arbiters = self.arbiters.iter().zip(&other.arbiters);
         Arc::ptr_eq(&self.store, &other.store)
-            && arbiters.all(|(one, other)| Arc::ptr_eq(one, other))
+            && arbiters.all(|(one, other)| one.is_one_with(other))
     }
 
     /// Are a process and its link the same as in another world, by what is still shared?
@@ -208,11 +204,6 @@ impl World {
         })
     }
 
-    /// Has any process been touched since the last [`World::follow`]?
-    pub(crate) fn has_touched_processes(&self) -> bool {
-        !self.touched.processes.is_empty()
-    }
-
     /// The links in which it differs, likewise.
     pub(crate) fn touched_links<'a>(
         &'a self,
@@ -232,8 +223,8 @@ impl World {
         before: &'a Self,
     ) -> impl Iterator<Item = (ArbiterIndex, &'a Arbiter)> {
         let pairs = self.arbiters.iter().zip(&before.arbiters).enumerate();
-        let touched = pairs.filter(|(_, (after, before))| !Arc::ptr_eq(after, before));
-        touched.map(|(i, (after, _))| (ArbiterIndex::from(i), &**after))
+        let touched = pairs.filter(|(_, (after, before))| !after.is_one_with(before));
+        touched.map(|(i, (after, _))| (ArbiterIndex::from(i), after))
     }
 
     /// The store, if it differs.
