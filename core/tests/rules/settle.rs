@@ -1,16 +1,14 @@
 //! What follows from a record as it is: each row of Ar7, the order of Ar8, views (Ar9), and the
 //! changes that carry it.
 
-mod common;
-
-use common::{Arbiter, accepted, asking, building, finished, host};
+use crate::common::{self, Arbiter, accepted, asking, building, finished, host};
 use handover_core::{
     ApplyError, GrantId, Incarnation, Input, Outcome, Priority, Remark, Revision, Seq, Standing,
     Statement, Ticket,
 };
 
 /// Ar7, row by row.
-mod settle {
+mod each_row {
     use super::*;
 
     #[test]

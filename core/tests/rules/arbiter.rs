@@ -1,8 +1,6 @@
 //! What an arbiter can be told (Ar1 to Ar6): each refusal, each remark, each effect.
 
-mod common;
-
-use common::{Arbiter, accepted, asking, building, finished, host};
+use crate::common::{self, Arbiter, accepted, asking, building, finished, host};
 use handover_core::{
     GrantId, Incarnation, Outcome, Refusal, Remark, Seq, Standing, Then, Ticket, Version,
 };

@@ -1,9 +1,7 @@
 //! The candidate's rules up to the offer, one by one: identity, asking, views and the gate (Ca0 to
 //! Ca2, Ca7, Ca8, St2, St3).
 
-mod common;
-
-use common::{Arbiter, Pair, accepted, asking, finished, host};
+use crate::common::{self, Arbiter, Pair, accepted, asking, finished, host};
 use handover_core::{
     Alarm, Candidate, CandidateEffect, CandidateRefusal, FORMAT, Gate, GrantId, Incarnation,
     Outcome, Priority, Record, RecordId, Seq, Standing, Unreadable, Wish,
