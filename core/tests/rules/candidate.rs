@@ -59,6 +59,17 @@ mod gone {
     }
 
     #[test]
+    fn in_its_new_life_who_stood_down_may_watch() {
+        let mut pair = Pair::asking();
+        pair.candidate.stand_down();
+        expel(&mut pair);
+        assert_eq!(pair.candidate.come_back(Incarnation(2)), Ok(()));
+        assert_eq!(pair.candidate.wish(), Wish::StandDown);
+        pair.candidate.watch();
+        assert_eq!(pair.candidate.wish(), Wish::Watch);
+    }
+
+    #[test]
     fn a_life_that_may_have_been_used_is_refused() {
         let mut pair = Pair::asking();
         assert_eq!(pair.arbiter.gone("b.4"), Ok(None));
@@ -182,6 +193,13 @@ mod asking {
         let mut pair = Pair::accepted(&[]);
         pair.candidate.ask();
         assert_eq!(pair.word(), "Accepted(g1)");
+    }
+
+    #[test]
+    fn who_has_asked_does_not_get_out_of_it_by_watching() {
+        let mut pair = Pair::asking();
+        pair.candidate.watch();
+        assert_eq!(pair.candidate.wish(), Wish::Job);
     }
 
     #[test]
