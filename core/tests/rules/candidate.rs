@@ -200,6 +200,7 @@ mod asking {
         let mut pair = Pair::asking();
         pair.candidate.watch();
         assert_eq!(pair.candidate.wish(), Wish::Job);
+        assert_eq!(pair.candidate.standing(), Some(&asking()));
     }
 
     #[test]

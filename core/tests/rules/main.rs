@@ -14,3 +14,4 @@ mod host_over_time;
 mod journal;
 mod settle;
 mod small_answers;
+mod words;

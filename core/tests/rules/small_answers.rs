@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use handover_core::executor::{
-    Acknowledgement, BuildState, CancelRefusal, End, EndAction, Executor, ExecutorEffect, Ledger,
-    Settings, Stage, SubmitRefusal, Term, Work,
+    Acknowledgement, BuildState, CancelRefusal, End, EndAction, Entry, Executor, ExecutorEffect,
+    Ledger, Progress, Settings, Stage, SubmitRefusal, Term, Waiter, Work,
 };
 use handover_core::{
     AtDeadline, BuildId, Cancelling, Candidate, Drain, DrainId, DrainRequest, Effect, GrantId,
@@ -154,6 +154,184 @@ fn the_book_gives_no_number_of_a_drain_twice() {
 }
 
 #[test]
+fn the_candidate_is_woken_in_its_turn_among_the_steps_of_builds() {
+    let wakes = ExecutorEffect::Wake(Waiter::Candidate);
+    let mut first = executor();
+    first.enqueue_candidate();
+    first.submit(BuildId::from("x"), None, None).expect("the id is new");
+    assert_eq!(first.poll_effect(), Some(wakes.clone()), "it has the earlier place");
+    let mut second = Executor::new(Settings::new(2, false), Version::from("v1"));
+    second.submit(BuildId::from("x"), None, None).expect("the id is new");
+    drive(&mut second);
+    second.enqueue_candidate();
+    second.ended(&x(), End::Succeeded).expect("it runs");
+    assert_eq!(second.poll_effect(), Some(ExecutorEffect::StoreArtifacts { work: x() }));
+    assert_eq!(second.poll_effect(), Some(wakes));
+}
+
+#[test]
+fn the_word_on_a_step_that_is_not_out_is_refused() {
+    let refuses = |executor: &Executor, effect: &ExecutorEffect| {
+        let mut told = executor.clone();
+        assert_eq!(told.acknowledge(effect, Acknowledgement::Done), Some(Progress::Refused));
+        assert_eq!(told, *executor);
+    };
+    let mut submitted = executor();
+    submitted.submit(BuildId::from("x"), None, None).expect("the id is new");
+    let next = submitted.clone().poll_effect().expect("its row is to be written");
+    refuses(&submitted, &next);
+    let mut drained = executor();
+    drained.drain(request(EndAction::Nothing)).expect("there is none");
+    let store = drained.poll_effect().expect("it is to be written");
+    drained.acknowledge(&store, Acknowledgement::Done);
+    let end = ExecutorEffect::Drained { drain: DrainId::new("d1"), end: EndAction::Nothing };
+    refuses(&drained, &end);
+    assert_eq!(drained.poll_effect(), Some(end.clone()));
+    refuses(&drained, &ExecutorEffect::Drained { drain: DrainId::new("d2"), end: EndAction::Stop });
+    assert_eq!(drained.acknowledge(&end, Acknowledgement::Done), None);
+}
+
+#[test]
+fn a_candidate_that_wakes_under_a_drain_gives_its_slot_back() {
+    let mut executor = executor();
+    executor.enqueue_candidate();
+    assert_eq!(executor.slots_free(), 0);
+    executor.drain(request(EndAction::Nothing)).expect("there is none");
+    drive(&mut executor);
+    assert_eq!((executor.slots_free(), executor.candidate_waits()), (1, true));
+}
+
+/// Up to the step that would start `x`, which is not out yet.
+fn about_to_start() -> Executor {
+    let mut executor = executor();
+    executor.submit(BuildId::from("x"), None, None).expect("the id is new");
+    while executor.stage(&x()) != Some(Stage::Starting) {
+        let effect = executor.poll_effect().expect("it is on its way to the start");
+        executor.acknowledge(&effect, Acknowledgement::Done);
+    }
+    executor
+}
+
+#[test]
+fn a_build_may_run_from_the_step_that_starts_it_to_the_word_on_its_end() {
+    let mut executor = about_to_start();
+    assert!(!executor.is_running(&x()), "nobody was told to start it");
+    executor.ended(&x(), End::Succeeded).expect_err("likewise");
+    assert_eq!(executor.poll_effect(), Some(ExecutorEffect::Start { work: x() }));
+    assert!(executor.is_running(&x()));
+    executor.ended(&x(), End::Succeeded).expect("it may have begun");
+    assert!(!executor.is_running(&x()));
+    executor.ended(&x(), End::Failed("late".into())).expect_err("its end is known");
+}
+
+#[test]
+fn what_was_never_started_is_cancelled_without_a_stop() {
+    let mut executor = about_to_start();
+    executor.cancel(&BuildId::from("x")).expect("it is in flight");
+    assert_eq!(executor.stage(&x()), Some(Stage::Recording));
+    drive(&mut executor);
+    assert_eq!(executor.recorded(&x()), Some(&BuildState::Cancelled));
+}
+
+#[test]
+fn what_may_have_been_started_is_stopped() {
+    let mut executor = about_to_start();
+    let start = executor.poll_effect().expect("it is to be started");
+    executor.cancel(&BuildId::from("x")).expect("it is in flight");
+    executor.acknowledge(&start, Acknowledgement::Unknown);
+    assert_eq!(executor.poll_effect(), Some(ExecutorEffect::Stop { work: x() }));
+}
+
+#[test]
+fn the_candidate_waits_once_and_not_for_what_it_has() {
+    let mut reserved = executor();
+    reserved.reserve().expect("a slot is free");
+    reserved.enqueue_candidate();
+    assert!(!reserved.candidate_waits());
+    let mut waits = running();
+    waits.enqueue_candidate();
+    let once = waits.clone();
+    waits.enqueue_candidate();
+    assert_eq!(waits, once);
+}
+
+#[test]
+fn a_candidate_that_leaves_the_queue_gives_back_the_slot_that_it_was_handed_and_no_other() {
+    let mut handed = executor();
+    handed.enqueue_candidate();
+    handed.dequeue_candidate();
+    assert_eq!((handed.slots_free(), handed.candidate_waits()), (1, false));
+    let mut waits = running();
+    waits.enqueue_candidate();
+    waits.dequeue_candidate();
+    assert_eq!((waits.slots_free(), waits.candidate_waits()), (0, false));
+}
+
+#[test]
+fn an_instance_is_pinned_where_its_operator_says_so() {
+    assert!(Settings::new(1, true).pinned() && !Settings::new(1, false).pinned());
+}
+
+#[test]
+fn the_end_of_a_build_that_was_cancelled_in_the_queue_is_told_once_it_is_recorded() {
+    let mut executor = running();
+    let y = Work::Local(BuildId::from("y"));
+    executor.submit(BuildId::from("y"), None, None).expect("the id is new");
+    drive(&mut executor);
+    executor.cancel(&BuildId::from("y")).expect("it waits");
+    let store = executor.poll_effect().expect("its row is to be written");
+    let progress = executor.acknowledge(&store, Acknowledgement::Done);
+    assert_eq!(progress, Some(Progress::Recorded { work: y.clone() }));
+    assert_eq!(executor.recorded(&y), Some(&BuildState::Cancelled));
+}
+
+fn boot(book: Ledger) -> Executor {
+    let executor = Executor::recover(Settings::new(1, false), Version::from("v1"), book);
+    executor.expect("the book is in order")
+}
+
+/// A book with this entry alone, which says nothing of the numbers that come next.
+fn book(state: BuildState, place: u64) -> Ledger {
+    let entry = Entry { state, attempts: 1, place, parent: None, drains: None, admitted_by: None };
+    Ledger { entries: [(x(), entry)].into(), ..Ledger::default() }
+}
+
+#[test]
+fn a_boot_gives_no_number_of_the_book_again() {
+    let mut last_place = boot(book(BuildState::Succeeded, 4));
+    assert_eq!(last_place.ledger().next_place, 5);
+    last_place.submit(BuildId::from("y"), None, None).expect("the id is new");
+    assert_eq!(last_place.queue()[0].place, 5);
+    let drained = Ledger { drain: Some(drain("d3")), ..Ledger::default() };
+    assert_eq!(boot(drained).ledger().next_drain, 4);
+    let highest = Ledger { next_place: u64::MAX / 2, ..Ledger::default() };
+    assert_eq!(boot(highest).ledger().next_place, u64::MAX / 2);
+}
+
+#[test]
+fn a_boot_has_nothing_to_write_about_a_success_that_owes_no_drain() {
+    assert_eq!(boot(book(BuildState::Succeeded, 1)).poll_effect(), None);
+}
+
+#[test]
+fn the_book_gives_no_place_twice() {
+    let mut ledger = Ledger::default();
+    let entry = Entry {
+        state: BuildState::Pending,
+        attempts: 0,
+        place: 4,
+        parent: None,
+        drains: None,
+        admitted_by: None,
+    };
+    let earlier = Entry { place: 2, ..entry.clone() };
+    ledger.write(&ExecutorEffect::StoreEntry { work: x(), entry: Some(entry) });
+    assert_eq!(ledger.next_place, 5);
+    ledger.write(&ExecutorEffect::StoreEntry { work: x(), entry: Some(earlier) });
+    assert_eq!(ledger.next_place, 5);
+}
+
+#[test]
 fn a_host_cancels_a_build_of_its_own_and_refuses_what_it_does_not_know() {
     let mut host = host();
     let build = BuildId::from("x");
@@ -176,12 +354,6 @@ fn the_job_is_wanted_from_the_asking_to_the_stand_down() {
     assert!(host.wants_job());
     host.stand_down();
     assert!(!host.wants_job());
-}
-
-#[test]
-fn a_record_and_a_host_are_named_in_reports() {
-    assert_eq!(format!("{:?}", HostId::new("b", 2)), "b.2");
-    assert!(format!("{:?}", RecordId(0xab)).contains("ab"), "{:?}", RecordId(0xab));
 }
 
 /// A record whose only line has been offered the job.
