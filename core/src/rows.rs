@@ -319,6 +319,17 @@ mod tests {
     }
 
     #[test]
+    fn a_leaf_is_parted_when_it_has_more_rows_than_one_may_have() {
+        let lengths = |rows: &Rows<usize, ()>| -> Vec<usize> {
+            rows.leaves.iter().map(|leaf| leaf.len()).collect()
+        };
+        let mut rows: Rows<usize, ()> = (0..LEAF_MAX).map(|key| (key, ())).collect();
+        assert_eq!(lengths(&rows), [16]);
+        rows.insert(LEAF_MAX, ());
+        assert_eq!(lengths(&rows), [8, 9]);
+    }
+
+    #[test]
     fn a_change_copies_one_leaf_of_many() {
         let rows: Rows<u32, u32> = (0..1_000).map(|key| (key, 0)).collect();
         let mut changed = rows.clone();

@@ -157,10 +157,11 @@ impl Executor {
             mark!(Ex7NotDraining);
             return Err(NotDraining);
         };
-        let in_the_book = self.state.ledger.drain.is_some() || self.state.drain_write.is_some();
-        let is_due = drain.is_written() || in_the_book;
+        // One that is not written leaves nothing to clear: what an earlier one has left in the book
+        // is due to go, or is on its way.
+        let is_written = drain.is_written();
         self.state.clear_drain();
-        self.state.drain_due |= is_due;
+        self.state.drain_due |= is_written;
         for task in self.state.tasks.values_mut() {
             if task.stage == (Stage::Waiting { parked: true }) {
                 mark!(Ex4Woken);

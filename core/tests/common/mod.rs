@@ -16,4 +16,4 @@ pub(crate) use driven::Driven;
 pub(crate) use hosts::{Hosts, SLOTS};
 pub(crate) use pair::Pair;
 pub(crate) use property::{Tally, property};
-pub(crate) use walk::{Step, walks};
+pub(crate) use walk::walks;

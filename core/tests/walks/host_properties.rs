@@ -1,8 +1,6 @@
 //! What holds of whole hosts over random walks: slots, drains, crashes and the record together.
 
-mod common;
-
-use common::{Hosts, SLOTS, Tally, property};
+use crate::common::{Hosts, SLOTS, Tally, property};
 use handover_core::{Gate, Phase, Work};
 use proptest::prelude::*;
 

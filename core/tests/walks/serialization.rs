@@ -1,12 +1,10 @@
 //! What stores, watches and journals carry comes back as it was; what is not known is refused, not
 //! guessed (Ar9).
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-use common::{Cluster, Pair, host, property, walks};
+use crate::common::{self, Cluster, Pair, host, property, walks};
 use handover_core::{
     Acknowledgement, AtDeadline, Candidate, DrainRequest, Effect, End, EndAction, Executor,
     ExecutorEffect, FORMAT, Host, HostId, Ledger, Priority, Record, RecordId, RecordParts, Remark,

@@ -1,9 +1,7 @@
 //! The candidate's rules up to the offer, one by one: identity, asking, views and the gate (Ca0 to
 //! Ca2, Ca7, Ca8, St2, St3).
 
-mod common;
-
-use common::{Arbiter, Pair, accepted, asking, finished, host};
+use crate::common::{self, Arbiter, Pair, accepted, asking, finished, host};
 use handover_core::{
     Alarm, Candidate, CandidateEffect, CandidateRefusal, FORMAT, Gate, GrantId, Incarnation,
     Outcome, Priority, Record, RecordId, Seq, Standing, Unreadable, Wish,
@@ -58,6 +56,17 @@ mod gone {
         assert_eq!(pair.candidate.come_back(Incarnation(2)), Ok(()));
         assert_eq!(pair.phase(), "idle");
         assert_eq!(pair.word(), "nothing");
+    }
+
+    #[test]
+    fn in_its_new_life_who_stood_down_may_watch() {
+        let mut pair = Pair::asking();
+        pair.candidate.stand_down();
+        expel(&mut pair);
+        assert_eq!(pair.candidate.come_back(Incarnation(2)), Ok(()));
+        assert_eq!(pair.candidate.wish(), Wish::StandDown);
+        pair.candidate.watch();
+        assert_eq!(pair.candidate.wish(), Wish::Watch);
     }
 
     #[test]
@@ -184,6 +193,14 @@ mod asking {
         let mut pair = Pair::accepted(&[]);
         pair.candidate.ask();
         assert_eq!(pair.word(), "Accepted(g1)");
+    }
+
+    #[test]
+    fn who_has_asked_does_not_get_out_of_it_by_watching() {
+        let mut pair = Pair::asking();
+        pair.candidate.watch();
+        assert_eq!(pair.candidate.wish(), Wish::Job);
+        assert_eq!(pair.candidate.standing(), Some(&asking()));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use proptest::collection::vec;
 use proptest::prelude::any;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-use crate::world::{Seen, World};
+use world::{Seen, World};
 
 fn run(slots: u32, pinned: bool, cases: u32) -> Seen {
     let seen = Seen::default();

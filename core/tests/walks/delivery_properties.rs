@@ -1,9 +1,7 @@
 //! Words and views that come twice, in another order or never change nothing that a newer one
 //! decides (St1, St2, Ar9).
 
-mod common;
-
-use common::{Cluster, property, walks};
+use crate::common::{Cluster, property, walks};
 use handover_core::{CandidateRefusal, HostId, Input, Record, Refusal, Seq, Standing, Statement};
 use proptest::prelude::*;
 use std::collections::BTreeSet;

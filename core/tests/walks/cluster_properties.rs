@@ -1,9 +1,7 @@
 //! What holds of candidates and a record together, over random walks in which words and views
 //! come late, twice or never, hosts crash or are expelled, and operators intervene.
 
-mod common;
-
-use common::{Cluster, property, walks};
+use crate::common::{Cluster, property, walks};
 use handover_core::{GrantId, Phase, Refusal};
 
 #[test]

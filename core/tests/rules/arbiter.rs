@@ -1,8 +1,6 @@
 //! What an arbiter can be told (Ar1 to Ar6): each refusal, each remark, each effect.
 
-mod common;
-
-use common::{Arbiter, accepted, asking, building, finished, host};
+use crate::common::{self, Arbiter, accepted, asking, building, finished, host};
 use handover_core::{
     GrantId, Incarnation, Outcome, Refusal, Remark, Seq, Standing, Then, Ticket, Version,
 };
@@ -154,6 +152,16 @@ mod statements {
     }
 
     #[test]
+    fn a_record_tells_the_numbers_that_come_next() {
+        let arbiter = Arbiter::asked_by(&["a", "b"]);
+        let parts = arbiter.record.to_parts();
+        assert_eq!(arbiter.record.next_grant(), GrantId(2), "g1 is offered");
+        assert_eq!(arbiter.record.next_ticket(), parts.next_ticket);
+        assert!(parts.lines.values().all(|line| line.ticket < arbiter.record.next_ticket()));
+        assert_eq!(parts.lines.len(), 2);
+    }
+
+    #[test]
     fn asking_again_keeps_the_place_and_asking_anew_takes_a_new_one() {
         let ticket = |arbiter: &Arbiter, name| arbiter.record.line(&host(name)).map(|it| it.ticket);
         let mut arbiter = Arbiter::asked_by(&["a", "b"]);
@@ -186,6 +194,17 @@ mod gone {
         assert!(arbiter.record.line(&host("a.2")).is_none());
         assert!(arbiter.view("a.2").gone);
         assert!(!arbiter.view("a").gone);
+    }
+
+    #[test]
+    fn the_lives_up_to_the_one_declared_gone_have_ended_but_for_those_with_a_line() {
+        let mut arbiter = Arbiter::asked_by(&["a"]);
+        assert_eq!(arbiter.gone("a.3"), Ok(None));
+        let is_gone = |name| arbiter.record.is_gone(&host(name));
+        assert!(is_gone("a.2") && is_gone("a.3"));
+        assert!(!is_gone("a.4"), "it came after");
+        assert!(!is_gone("a"), "it has outlived its successor");
+        assert!(!is_gone("b.2"), "nobody says so");
     }
 
     #[test]

@@ -1,8 +1,6 @@
 //! What holds of each fold, over random walks of a cluster in which everything goes wrong.
 
-mod common;
-
-use common::{Cluster, Fold, Tally, property, walks};
+use crate::common::{Cluster, Fold, Tally, property, walks};
 use handover_core::{Batch, Change, HostId, Input, Record, Refusal, Standing, Statement};
 
 /// Runs the property on each fold of 400 walks.

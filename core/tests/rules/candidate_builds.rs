@@ -1,8 +1,6 @@
 //! The candidate's rules from an accepted offer to the stand-down, one by one (Ca3 to Ca6, St2).
 
-mod common;
-
-use common::{Pair, accepted, asking, finished};
+use crate::common::{self, Pair, accepted, asking, finished};
 use handover_core::{
     CandidateEffect, CandidateRefusal, Gate, GrantId, Outcome, Seq, SignOff, Then,
 };

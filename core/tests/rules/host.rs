@@ -1,8 +1,6 @@
 //! The host's rules one by one (Ho1 to Ho5).
 
-mod common;
-
-use common::{Driven, accepted, asking, finished};
+use crate::common::{self, Driven, accepted, asking, finished};
 use handover_core::{
     Acknowledgement, AtDeadline, CandidateRefusal, DrainRequest, Effect, End, EndAction, GrantId,
     Incarnation, Outcome, Term, Work,

@@ -1,8 +1,6 @@
 //! Whatever is said, by whomever: no panic, no corrupt record, no approval lost.
 
-mod common;
-
-use common::{accepted, asking, building, finished, property};
+use crate::common::{self, accepted, asking, building, finished, property};
 use handover_core::{
     GrantId, HostId, Input, Outcome, Record, RecordId, Refusal, Seq, Standing, Statement, Then,
     Version,

@@ -3,7 +3,7 @@
 use handover_core::executor::{BuildState, Executor, ExecutorEffect, Stage, Term, Waiter, Work};
 use handover_core::{BuildId, Version};
 
-use crate::world::{World, count};
+use super::world::{World, count};
 
 impl World<'_> {
     pub(crate) fn judge_drained(&self) {

@@ -1,9 +1,9 @@
 //! The executor's rules, one by one (Ex1 to Ex7, Ho1, Ho2, Ho5).
 
 use handover_core::executor::{
-    Acknowledgement, AtDeadline, BuildState, CancelRefusal, CandidateWait, DrainRequest, End,
-    EndAction, Executor, ExecutorEffect, Ledger, LedgerError, NotRunning, Progress, ReserveRefusal,
-    Settings, Stage, StartRefusal, SubmitRefusal, Term, Waiter, Work,
+    Acknowledgement, AtDeadline, BuildState, CancelRefusal, DrainRequest, End, EndAction, Executor,
+    ExecutorEffect, Ledger, LedgerError, NotRunning, Progress, ReserveRefusal, Settings, Stage,
+    StartRefusal, SubmitRefusal, Term, Waiter, Work,
 };
 use handover_core::{BuildId, GrantId, Reason, Version};
 
@@ -511,34 +511,4 @@ fn a_book_that_no_executor_has_written_is_refused() {
         book.entries.get_mut(&local("x")).expect("it was submitted").parent = Some("y".into());
     };
     assert_eq!(recovered(circle), Some(LedgerError::BeforeParent { build: "x".into() }));
-}
-
-#[test]
-#[should_panic(expected = "slots are neither lost nor made")]
-fn check_sees_a_lost_slot() {
-    let mut parts = executor(2).into_parts();
-    parts.free = 1;
-    Executor::from_parts(parts).check();
-}
-
-#[test]
-#[should_panic(expected = "the candidate parks under a drain only")]
-fn check_sees_what_nothing_would_wake() {
-    let mut parts = executor(1).into_parts();
-    parts.ledger.next_place = 2;
-    parts.candidate = CandidateWait::Waiting { place: 1, parked: true };
-    Executor::from_parts(parts).check();
-}
-
-#[test]
-#[should_panic(expected = "leaves the current set with its end recorded")]
-fn check_sees_a_build_that_leaves_unrecorded() {
-    let mut executor = executor(1);
-    submit(&mut executor, "x");
-    drive(&mut executor);
-    let mut parts = executor.into_parts();
-    let task = parts.tasks.get_mut(&local("x")).expect("it runs");
-    task.stage = Stage::Removing;
-    task.entry.state = BuildState::Succeeded;
-    Executor::from_parts(parts).check();
 }
