@@ -63,6 +63,7 @@ impl World {
             | Event::Drain { .. }
             | Event::Undrain(_)
             | Event::Deadline(_)
+            | Event::Interrupt(_)
             | Event::Stall(_)
             | Event::Flow(_)
             | Event::Lose(_)
@@ -79,6 +80,7 @@ impl World {
             | Event::Boot { .. }
             | Event::Overlap { .. }
             | Event::Reuse(_)
+            | Event::LoseDisk(_)
             | Event::Suspect(_)
             | Event::Trust(_)
             | Event::Reask(_)
