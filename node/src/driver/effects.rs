@@ -34,7 +34,8 @@ impl Driver {
                 self.begin_grant(grant);
                 let planned = Arc::clone(&self.builder).plan(self.options.version.clone(), grant);
                 let planned = crate::build::caught(planned);
-                self.arrivals.push(Box::pin(async move { Arrival::Planned(grant, planned.await) }));
+                let planned = async move { Arrival::Planned(grant, planned.await) };
+                self.planning = Some(Box::pin(planned));
             }
             Effect::Return { above } => self.join_anew(*above),
             Effect::Alarm(alarm) => {
@@ -236,7 +237,7 @@ impl Driver {
                 }
                 if self.shared.update(|machine| machine.plan_made(grant, plan)) {
                     let wait = self.plan_backoff.next(&mut self.jitter);
-                    self.ask_again = Some(self.clock.now() + wait);
+                    self.ask_again = Some(self.clock.now().saturating_add(wait));
                 }
             }
             Arrival::Joined(above, Ok(joined)) => self.come_back(above, &joined),
