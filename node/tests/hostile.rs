@@ -5,8 +5,8 @@ mod common;
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
@@ -20,8 +20,8 @@ use handover_node::core::{
     Revision, Version,
 };
 use handover_node::{
-    BootError, Build, BuildError, Builder, Changes, Clock, DrainWish, Liveness, Membership,
-    MembershipError, MemoryLedger, MemoryMembership, MemoryStore, Node, Options, Parts,
+    BootError, Build, BuildError, Builder, Changes, Clock, DrainWish, Liveness, ManualClock,
+    Membership, MembershipError, MemoryLedger, MemoryMembership, MemoryStore, Node, Options, Parts,
     Predecessors, RecordStore, Sightings, StoreError,
 };
 
@@ -111,6 +111,67 @@ fn a_watch_of_membership_that_ends_at_once_is_opened_ever_more_slowly() {
     world.run_for(Duration::from_secs(600));
     let opened = opened.load(Ordering::SeqCst);
     assert!((100..300).contains(&opened), "{opened} in ten minutes");
+}
+
+/// A membership that takes its time, and notes who leaves.
+struct Slow {
+    inner: Arc<MemoryMembership>,
+    clock: ManualClock,
+    left: Arc<Mutex<Vec<String>>>,
+}
+
+impl Membership for Slow {
+    async fn next_incarnation(
+        &self,
+        name: &Name,
+        above: Incarnation,
+    ) -> Result<Incarnation, MembershipError> {
+        self.inner.next_incarnation(name, above).await
+    }
+
+    async fn join(&self, host: &HostId) -> Result<Predecessors, MembershipError> {
+        self.clock.sleep(Duration::from_secs(5)).await;
+        self.inner.join(host).await
+    }
+
+    async fn leave(&self, host: &HostId) -> Result<(), MembershipError> {
+        self.clock.sleep(Duration::from_secs(9)).await;
+        self.left.lock().expect("no panic").push(host.to_string());
+        self.inner.leave(host).await
+    }
+
+    async fn watch(&self) -> Result<Sightings, MembershipError> {
+        self.inner.watch().await
+    }
+}
+
+#[test]
+fn who_ends_while_he_comes_back_leaves_both_identities_and_takes_up_neither() {
+    let (mut world, shop) = (World::new(1), Shop::new());
+    let (clock, left) = (world.clock.clone(), Arc::default());
+    let membership = Slow { inner: Arc::clone(&shop.membership), clock, left: Arc::clone(&left) };
+    let mut of_a = parts(&world, membership);
+    of_a.store = Arc::clone(&shop.store);
+    let booted = world.block_on("boot", Node::boot(Options::new("a", "v1"), of_a));
+    let (node, mut driver) = booted.expect("all is there");
+    let task = world.spawn(async move { drop(driver.run().await) });
+    shop.start(&mut world, Options::new("b", "v1"), at_once());
+    world.run_until("it is open", || node.gate().is_open());
+    world.run_for(Duration::from_secs(5));
+    shop.membership.say(node.id(), Liveness::Gone);
+    let is_gone = || shop.store.record().is_gone(&HostId::new("a", 1));
+    world.run_until("the record says so", is_gone);
+    world.run_for(Duration::from_secs(1));
+    node.shutdown();
+    world.run_until("it ends", || has_left(&left));
+    world.run_for(Duration::from_secs(10));
+    assert!(world.is_over(task));
+    assert_eq!(*left.lock().expect("no panic"), ["a", "a.2"]);
+    assert_eq!(node.id(), HostId::new("a", 1));
+}
+
+fn has_left(left: &Mutex<Vec<String>>) -> bool {
+    !left.lock().expect("no panic").is_empty()
 }
 
 /// A store whose watches end at once.

@@ -21,7 +21,6 @@ use handover_core::{
     Change, DrainId, GrantId, Phase, Reason, Record, RecordParts, Revision, Seq, Unreadable, Work,
 };
 
-use crate::MembershipError;
 use tracing::Span;
 
 use crate::backoff::{Backoff, Jitter};
@@ -101,6 +100,8 @@ pub struct Driver {
     /// Of the grant that this host has to do with.
     grant: Option<(GrantId, Span)>,
     ending: Option<Result<Ended, DriverError>>,
+    /// Identities that are being left.
+    leaving: u32,
     done: Option<Result<Ended, DriverError>>,
 }
 
@@ -211,6 +212,7 @@ impl Driver {
             alarm: None,
             grant: None,
             ending: None,
+            leaving: 0,
             done: None,
             clock,
             options,
@@ -442,11 +444,7 @@ impl Driver {
             Ok(ended) => tracing::info!(%host, ?ended, "ends in order"),
             Err(error) => tracing::error!(%host, %error, "ends"),
         }
-        let left = self.within(Arc::clone(&self.membership).leave(host));
-        self.arrivals.push(Box::pin(async move {
-            let left = left.await.unwrap_or_else(|| Err(MembershipError::late()));
-            Arrival::Left(left)
-        }));
+        self.leave(host);
     }
 }
 
