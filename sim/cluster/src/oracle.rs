@@ -238,3 +238,25 @@ pub(crate) async fn say_late(oracle: Oracle, host: HostId, after: Duration) {
     sleep(after).await;
     oracle.say(host, Seen::Gone);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_counter_that_is_lost_gives_no_number_again() {
+        let (oracle, name) = (Oracle::default(), Name::from("a"));
+        let next = |above| oracle.next(name.clone(), Incarnation(above));
+        assert_eq!(next(0), Some(Incarnation(1)));
+        oracle.lose_counter(&name, None);
+        assert_eq!(
+            next(0),
+            Some(Incarnation(2)),
+            "the record does not know the last, so it is kept"
+        );
+        oracle.lose_counter(&name, Some(Incarnation(2)));
+        assert_eq!(next(0), None, "who has not read the record gets none");
+        assert_eq!(next(2), Some(Incarnation(3)));
+        assert_eq!(next(0), Some(Incarnation(4)));
+    }
+}
