@@ -21,7 +21,8 @@ use crate::shared::Shared;
 pub trait Builder: Send + Sync + 'static {
     /// The chunks that a build of `version` will sign off. An approval needs each of them clean; a
     /// plan without chunks is approved by the end of the build alone. Quick: nothing has been
-    /// accepted yet, and an offer that is not answered may lapse.
+    /// accepted yet, and an offer that is not answered may lapse. One that is not made when the next
+    /// offer comes is dropped.
     ///
     /// # Errors
     /// If this host cannot make one: it declines, and the job goes to the next.
@@ -152,12 +153,7 @@ impl Build {
 
     /// Ends once it is told to stop. Cancel safe: it only looks.
     pub async fn cancelled(&self) {
-        poll_fn(|context| {
-            self.shared.poll_until(context.waker(), |machine| {
-                machine.is_cancelled(&self.work).then_some(())
-            })
-        })
-        .await;
+        self.shared.until(|machine| machine.is_cancelled(&self.work).then_some(())).await;
     }
 
     /// Runs this future, and drops it when the build is told to stop. Only for work that ends with

@@ -1,7 +1,6 @@
 //! What runs on this host, and what drains: for the process itself and for its operator.
 
 use std::fmt;
-use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -115,8 +114,14 @@ pub enum ExecutorError<R: std::error::Error> {
 }
 
 impl ExecutorHandle {
-    /// Takes a build into the queue (Ex6), also during a drain. In force at the first poll, and
-    /// answered once it is durable.
+    /// Takes a build of this host's own into the queue (Ex6), also during a drain; the node's
+    /// [`Builder`](crate::Builder) builds it, and [`outcome`](Self::outcome) waits for its end. An id
+    /// is used once in the life of a ledger. In force at the first poll, and answered once it is
+    /// durable.
+    ///
+    /// A `parent` is a build in flight that waits for this one, which then runs in its slot, also
+    /// behind a drain. A build whose success `drains` is a deployment: once it has succeeded this host
+    /// drains as the request says, before the slot is given to anybody else (Ex3).
     ///
     /// Cancel safe: dropped before its answer, the build is in the queue all the same.
     ///
@@ -237,13 +242,11 @@ impl ExecutorHandle {
     }
 
     async fn until_ended<T>(&self, found: impl Fn(&Machine) -> Option<T>) -> Result<T, NodeEnded> {
-        poll_fn(|context| {
-            self.shared.poll_until(context.waker(), |machine| match found(machine) {
-                Some(found) => Some(Ok(found)),
-                None => machine.is_ended().then_some(Err(NodeEnded)),
-            })
-        })
-        .await
+        let look = |machine: &mut Machine| match found(machine) {
+            Some(found) => Some(Ok(found)),
+            None => machine.is_ended().then_some(Err(NodeEnded)),
+        };
+        self.shared.until(look).await
     }
 }
 

@@ -1,7 +1,6 @@
 //! The serve gate, for a readiness probe.
 
 use std::fmt;
-use std::future::poll_fn;
 use std::sync::Arc;
 
 use handover_core::Gate;
@@ -35,15 +34,13 @@ impl GateHandle {
     /// # Errors
     /// If the node ends before.
     pub async fn opened(&self) -> Result<(), NodeEnded> {
-        poll_fn(|context| {
-            self.shared.poll_until(context.waker(), |machine| {
-                if machine.gate().is_open() {
-                    return Some(Ok(()));
-                }
-                machine.is_ended().then_some(Err(NodeEnded))
-            })
-        })
-        .await
+        let look = |machine: &mut Machine| {
+            if machine.gate().is_open() {
+                return Some(Ok(()));
+            }
+            machine.is_ended().then_some(Err(NodeEnded))
+        };
+        self.shared.until(look).await
     }
 }
 

@@ -10,8 +10,13 @@ use handover_core::{Acknowledgement, ExecutorEffect, Ledger};
 ///
 /// A file works: keep a [`Ledger`], call [`Ledger::write`] on a copy, write that beside the old file
 /// as JSON, `fsync`, rename. On SQLite, write the one row.
+///
+/// Several writes may be under way at once, of different rows, and one that has taken longer than
+/// [`Options::patience`](crate::Options::patience) is dropped and made again. So put them in one
+/// order: what was dropped, and still runs on a thread, must not reach the disk behind a later one.
 pub trait LedgerStore: Send + Sync + 'static {
-    /// The book, if one was ever written.
+    /// The book, if one was ever written; `None` on a new disk. Where the disk was lost, what it said
+    /// is forgotten: local builds, and a drain that was to last. The record loses nothing.
     ///
     /// # Errors
     /// If it cannot be read.

@@ -103,8 +103,8 @@
 //!
 //! # What you have to do
 //!
-//! - Run the [`Driver`] as long as the process lives. Dropping it is a crash: others go on once
-//!   membership says `Gone`.
+//! - Run the [`Driver`] as long as the process lives. Dropping it is a crash, and so is a panic in
+//!   one of your parts but the builder: others go on once membership says `Gone`.
 //! - Say `Gone` of what has ended, in the end always, and of nothing else (Dr2). It takes a job away.
 //! - Heed [`Build::cancelled`], and return [`BuildError::Stopped`] only when nothing of the build
 //!   runs any more. Until then the job is nobody else's.
@@ -118,9 +118,12 @@
 //!
 //! # Looking inside
 //!
+//! [`Node::view`] is what it has read of the record: who has the job under which grant, for an
+//! operator who is to [cancel](Node::cancel) it, or to [retry](Node::retry) what failed.
 //! [`ExecutorHandle::status`] says what is in flight, what waits and what a drain waits for. Spans
 //! (`grant`, `build`) and events (`moved`, `gate`, and whatever went wrong) go to
-//! [`tracing`](https://docs.rs/tracing). The [journal](core::journal) has each input of the host,
+//! [`tracing`](https://docs.rs/tracing); they come while the node is locked, so a subscriber may
+//! read its gate and nothing else of it. The [journal](core::journal) has each input of the host,
 //! each effect acknowledged and each change proposed, in order, and replays through the core.
 //!
 //! Each poll of [`Driver::run`] is one step, so that a simulator, or a wrapper that polls late, can

@@ -200,6 +200,10 @@ impl Machine {
     }
 
     pub(crate) fn stand_down(&mut self, after: bool) {
+        if self.ended {
+            // Nobody would hear it.
+            return;
+        }
         if after {
             self.give(HostInput::StandDownAfter, Host::stand_down_after);
         } else {

@@ -28,6 +28,11 @@ use handover_core::{HostId, Incarnation, Name};
 pub trait Membership: Send + Sync + 'static {
     /// The number of a new life of this name: above `above` and above each that was ever given for
     /// it. It is durable before it is answered (Dr4), so that a crash wastes it and nothing more.
+    ///
+    /// `above` is the highest number of this name that the record knows: 0 where it knows none, and
+    /// where it could not be read. It is no counter, since a life that has not spoken is not in it.
+    /// Where the counter itself was lost, answer only above a number that is not 0, and only once
+    /// nobody of this name lives and nothing of it is on its way.
     fn next_incarnation(
         &self,
         name: &Name,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use handover_core::journal::JournalEntry;
 use handover_core::{
     AtDeadline, Candidate, DrainRequest, EndAction, Executor, GrantId, Host, HostId, Incarnation,
-    Input, Reason, RecordParts, Refusal, Remark, Term, Then, Version,
+    Input, Name, Reason, RecordParts, Refusal, Remark, Term, Then, Version, View,
 };
 
 use crate::driver::Driver;
@@ -48,6 +48,15 @@ pub struct Node {
 /// Why a node cannot begin. Nothing was said in its name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BootError {
+    /// It has no name, or no version: all that have none would be taken for one. It is a variable
+    /// that was not set, as a rule.
+    #[error("a node has a name and a version, and `{name}:{version}` lacks one")]
+    Unnamed {
+        /// Its name.
+        name: Name,
+        /// Its version.
+        version: Version,
+    },
     /// Its book cannot be read: what was in flight when the process ended is not known.
     #[error(transparent)]
     Ledger(#[from] LedgerStoreError),
@@ -79,13 +88,14 @@ impl Node {
     /// Makes a node: reads its book, takes a new incarnation and joins. Only its [`Driver`] makes it
     /// do anything.
     ///
-    /// The record need not be readable: until it is, the gate is unknown.
+    /// The record need not be readable: until it is, the gate is unknown. The store is waited for
+    /// no longer than [`Options::patience`]; ledger and membership as long as they take.
     ///
     /// Cancel safe: dropped before its end, it has wasted an incarnation at most.
     ///
     /// # Errors
-    /// If the book cannot be read, or membership gives no identity: the caller decides whether to
-    /// try again.
+    /// If the name or the version is empty, the book cannot be read, or membership gives no identity:
+    /// the caller decides whether to try again.
     pub async fn boot<S, M, C, L, B>(
         options: Options,
         parts: Parts<S, M, C, L, B>,
@@ -97,6 +107,10 @@ impl Node {
         L: LedgerStore,
         B: Builder,
     {
+        if options.name.as_str().is_empty() || options.version.as_str().is_empty() {
+            let Options { name, version, .. } = options;
+            return Err(BootError::Unnamed { name, version });
+        }
         let Parts { store, membership, clock, ledger, builder } = parts;
         let book = ledger.load().await?;
         let whole = within(&*clock, options.patience, RecordStore::load(&*store)).await;
@@ -131,6 +145,15 @@ impl Node {
         self.shared.read(|machine| machine.host().id().clone())
     }
 
+    /// What it has read of the record last: who has the job under which grant, and the verdict on
+    /// its own version. There an operator finds the number for [`cancel`](Self::cancel) and
+    /// [`revoke`](Self::revoke) (of the hold) and for [`retry`](Self::retry) (of the verdict). `None`
+    /// before the record was read.
+    #[must_use]
+    pub fn view(&self) -> Option<View> {
+        self.shared.read(|machine| machine.host().candidate().view().cloned())
+    }
+
     /// May this process take traffic? For a readiness probe.
     #[must_use]
     pub fn gate(&self) -> GateHandle {
@@ -143,12 +166,14 @@ impl Node {
         ExecutorHandle { shared: Arc::clone(&self.shared), clock: Arc::clone(&self.clock) }
     }
 
-    /// The job is wanted (Ca1), from the next view on.
+    /// The job is wanted (Ca1), from the next view on; as if it had been from the beginning, unless
+    /// [`Options::watch_only`] is set. After a stand-down it takes that back.
     pub fn ask(&self) {
         self.shared.update(|machine| machine.wants_job = true);
     }
 
-    /// The job is not wanted any more (Ca6): a build under a grant is stopped.
+    /// The job is not wanted any more (Ca6): a build under a grant is stopped, and the job goes to
+    /// another host. The gate opens all the same once the version is approved.
     pub fn stand_down(&self) {
         self.shared.update(|machine| {
             machine.wants_job = false;
@@ -195,7 +220,9 @@ impl Node {
         });
     }
 
-    /// Asks the build of this grant to stop (Ar5). The hold stays until its host says that it has
+    /// Asks the build of this grant to stop (Ar5), on whichever host it runs. What then: with
+    /// [`Then::Block`] the version has failed until a [`retry`](Self::retry), with [`Then::Again`] the
+    /// job is handed out anew. The hold stays until its host says that it has
     /// stopped, so two builds never run. An operator's first tool, also for a build that hangs.
     ///
     /// Answered when it is committed. Cancel safe: dropped before that, it may be carried out or
@@ -244,16 +271,14 @@ impl Node {
     async fn order(&self, input: Input) -> Result<Option<Remark>, OrderError> {
         let number = self.shared.update(|machine| machine.request(input));
         let _withdraws = Withdraws { shared: &self.shared, number };
-        poll_fn(|context| {
-            self.shared.poll_until(context.waker(), |machine| {
-                let answer = machine.requests.get_mut(&number).and_then(|it| it.answer.take());
-                match answer {
-                    Some(answer) => Some(answer.map_err(OrderError::Refused)),
-                    None => machine.is_ended().then_some(Err(OrderError::Ended)),
-                }
-            })
-        })
-        .await
+        let look = |machine: &mut Machine| {
+            let answer = machine.requests.get_mut(&number).and_then(|it| it.answer.take());
+            match answer {
+                Some(answer) => Some(answer.map_err(OrderError::Refused)),
+                None => machine.is_ended().then_some(Err(OrderError::Ended)),
+            }
+        };
+        self.shared.until(look).await
     }
 }
 

@@ -63,7 +63,7 @@ impl Options {
         self
     }
 
-    /// How many builds may be in flight here, the record's among them: 1 unless set. A build that
+    /// How many builds may be in flight here, the record's among them: 1 unless set; 0 is 1. A build that
     /// waits for an approval must not hold the only slot that this approval's build needs (Ho6).
     pub fn slots(mut self, slots: u32) -> Self {
         self.settings = Settings::new(slots, self.settings.pinned());
@@ -89,9 +89,10 @@ impl Options {
     }
 
     /// The waits between tries: `first` doubled up to `cap`, of that half to all. 20 ms and 5 s
-    /// unless set.
+    /// unless set. At least 1 ms: who never waits leaves no time to what fails.
     pub fn retry(mut self, first: Duration, cap: Duration) -> Self {
-        (self.retry_first, self.retry_cap) = (first, cap);
+        let least = Duration::from_millis(1);
+        (self.retry_first, self.retry_cap) = (first.max(least), cap.max(least));
         self
     }
 

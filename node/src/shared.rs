@@ -6,6 +6,8 @@
 //! nothing, and sleeps for ever. *Look and park in one step*: else the change falls between the two.
 //! *Change, then publish the gate*: else a probe serves what nothing has approved.
 
+use std::collections::BTreeMap;
+use std::future::poll_fn;
 use std::sync::{PoisonError, TryLockError};
 use std::task::{Poll, Waker};
 
@@ -32,13 +34,15 @@ pub(crate) struct Shared<M: Guarded> {
 struct State<M> {
     machine: M,
     driver: Option<Waker>,
-    waiting: Vec<Waker>,
+    /// By the numbers of those who wait: who waits no more leaves none behind.
+    waiting: BTreeMap<u64, Waker>,
+    next_waiting: u64,
 }
 
 impl<M: Guarded> Shared<M> {
     pub(crate) fn new(machine: M) -> Self {
         let gate = Published::new(machine.gate());
-        let state = State { machine, driver: None, waiting: Vec::new() };
+        let state = State { machine, driver: None, waiting: BTreeMap::new(), next_waiting: 0 };
         Self { state: Mutex::new(state), gate }
     }
 
@@ -51,7 +55,7 @@ impl<M: Guarded> Shared<M> {
             self.gate.publish(state.machine.gate());
             (answer, state.driver.take(), std::mem::take(&mut state.waiting))
         };
-        for waker in driver.into_iter().chain(waiting) {
+        for waker in driver.into_iter().chain(waiting.into_values()) {
             waker.wake();
         }
         answer
@@ -73,24 +77,18 @@ impl<M: Guarded> Shared<M> {
         if state.machine.has_work() {
             return false;
         }
-        state.driver = Some(waker.clone());
+        let before = state.driver.replace(waker.clone());
+        drop(state);
+        // A waker may be the last that keeps a task, and what goes with it may look in here.
+        drop(before);
         true
     }
 
-    /// Ready once `look` finds something; else woken at the next change.
-    pub(crate) fn poll_until<T>(
-        &self,
-        waker: &Waker,
-        look: impl FnOnce(&mut M) -> Option<T>,
-    ) -> Poll<T> {
-        let mut state = self.lock();
-        if let Some(found) = look(&mut state.machine) {
-            return Poll::Ready(found);
-        }
-        if !state.waiting.iter().any(|waiting| waiting.will_wake(waker)) {
-            state.waiting.push(waker.clone());
-        }
-        Poll::Pending
+    /// Ends once `look` finds something; it looks again after each change. Dropped before, it
+    /// leaves nothing behind.
+    pub(crate) async fn until<T>(&self, mut look: impl FnMut(&mut M) -> Option<T>) -> T {
+        let mut waiter = Waiter { shared: self, number: None };
+        poll_fn(|context| waiter.poll(context.waker(), &mut look)).await
     }
 
     /// The gate as it was shown last; never waits for whoever has the lock.
@@ -102,6 +100,40 @@ impl<M: Guarded> Shared<M> {
     /// go on from what it left.
     fn lock(&self) -> MutexGuard<'_, State<M>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Somebody who waits, and has a number once that has begun.
+struct Waiter<'a, M: Guarded> {
+    shared: &'a Shared<M>,
+    number: Option<u64>,
+}
+
+impl<M: Guarded> Waiter<'_, M> {
+    /// Looking and parking is one step.
+    fn poll<T>(&mut self, waker: &Waker, look: impl FnOnce(&mut M) -> Option<T>) -> Poll<T> {
+        let mut state = self.shared.lock();
+        if let Some(found) = look(&mut state.machine) {
+            return Poll::Ready(found);
+        }
+        let number = *self.number.get_or_insert_with(|| {
+            state.next_waiting += 1;
+            state.next_waiting
+        });
+        let before = state.waiting.insert(number, waker.clone());
+        drop(state);
+        drop(before);
+        Poll::Pending
+    }
+}
+
+impl<M: Guarded> Drop for Waiter<'_, M> {
+    fn drop(&mut self) {
+        let Some(number) = self.number else { return };
+        let mut state = self.shared.lock();
+        let waker = state.waiting.remove(&number);
+        drop(state);
+        drop(waker);
     }
 }
 

@@ -194,9 +194,7 @@ fn an_undrain_wakes_whoever_waits_for_it() {
         let shared = Arc::new(Shared::new(Slots { draining: true, ..Slots::default() }));
         let operator = Arc::clone(&shared);
         let operator = thread::spawn(move || operator.update(|slots| slots.draining = false));
-        loom::future::block_on(poll_fn(|context| {
-            shared.poll_until(context.waker(), |slots| (!slots.draining).then_some(()))
-        }));
+        loom::future::block_on(shared.until(|slots| (!slots.draining).then_some(())));
         operator.join().expect("it does not panic");
     });
 }

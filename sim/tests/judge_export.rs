@@ -5,12 +5,18 @@ mod run;
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
-use handover_node::core::RecordParts;
-use handover_sim::judge::{ExportError, Exported, export};
+use handover_node::core::{RecordId, RecordParts};
+use handover_node::{DrainWish, Liveness, MemoryLedger, MemoryStore};
+use handover_sim::judge::{ExportError, Exported, Verdict, export, judge};
 use handover_sim::scenario::{Moment, Scenario, watch};
 use handover_sim::variants::{Current, names};
-use journals::{files, folder, lines, rollout, rollout_on_one_disk, text};
+use journals::common::World;
+use journals::common::faulty::FaultyStore;
+use journals::common::shop::Shop;
+use journals::{files, folder, lines, options, rollout, rollout_on_one_disk, signing, text};
 use run::program;
 
 /// The journal of a host that builds its version, and then two builds of its own in one slot.
@@ -69,6 +75,65 @@ fn journals_of_the_shell_are_told_as_scenarios_that_come_to_the_same_record() {
         told += 1;
     }
     assert_eq!(told, 20);
+}
+
+#[test]
+fn a_boot_on_a_disk_that_was_lost_is_told() {
+    let mut lost = 0;
+    for seed in 0..20 {
+        let folder = folder();
+        rollout(folder.path(), seed, 7);
+        let Exported { scenario, record, .. } = match export(&files(folder.path())) {
+            Ok(exported) => exported,
+            Err(error) => panic!("seed {seed}: {error}"),
+        };
+        assert_eq!(replayed(&scenario), record, "seed {seed}");
+        lost += usize::from(scenario.to_string().contains("\ncrash a\nlose-disk a\nboot a:v2\n"));
+    }
+    assert!(lost > 5, "in {lost} of 20 the first process had written something");
+}
+
+/// A life between two others drains while the store is away, and dies before it has read anything.
+fn a_life_that_has_read_nothing(folder: &Path) {
+    let (mut world, book) = (World::new(5), Arc::new(MemoryLedger::new()));
+    let shop = Shop::on(FaultyStore::new(MemoryStore::new(RecordId(7)), 5));
+    shop.store.set_faults(false);
+    let boot = |world: &mut World| {
+        shop.start_with(world, options(folder, "a", "v1"), signing(), Arc::clone(&book))
+    };
+    let first = boot(&mut world);
+    world.run_until("it is open", || first.is_open());
+    world.kill(first.task);
+    shop.membership.say(first.node.id(), Liveness::Gone);
+    shop.store.set_away(true);
+    let second = boot(&mut world);
+    let executor = second.node.executor();
+    let drained = world.block_on("it is written", async move {
+        executor.drain(DrainWish::new("an operator")).await.map(drop)
+    });
+    assert_eq!(drained, Ok(()));
+    world.kill(second.task);
+    shop.membership.say(second.node.id(), Liveness::Gone);
+    shop.store.set_away(false);
+    let third = boot(&mut world);
+    world.run_until("it is open", || third.is_open());
+    world.run_for(Duration::from_secs(10));
+}
+
+#[test]
+fn a_life_that_has_read_nothing_is_judged_and_told_before_the_next_of_its_name() {
+    let folder = folder();
+    a_life_that_has_read_nothing(folder.path());
+    let report = judge(&files(folder.path())).expect("it can be read");
+    assert_eq!(report.verdict(), Verdict::Holds, "{report:#?}");
+    assert_eq!(report.records[0].processes, 3);
+    let Exported { scenario, record, .. } = match export(&files(folder.path())) {
+        Ok(exported) => exported,
+        Err(error) => panic!("{error}"),
+    };
+    assert_eq!(replayed(&scenario), record);
+    let told = scenario.to_string();
+    assert!(told.contains("\ndrain a\n"), "{told}");
 }
 
 #[test]

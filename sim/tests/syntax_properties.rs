@@ -289,6 +289,7 @@ fn executor() -> impl Strategy<Value = Command> {
         }),
         host().prop_map(|host| Command::Undrain { host }),
         host().prop_map(|host| Command::Deadline { host }),
+        host().prop_map(|host| Command::Interrupt { host }),
         (host(), vec("[a-z(][a-z#,>-]{0,5}", 0..4))
             .prop_map(|(host, words)| Command::Step { host, words }),
     ]
@@ -319,6 +320,7 @@ fn faults() -> impl Strategy<Value = Command> {
         boot().prop_map(|(name, version)| Command::Boot { name, version }),
         boot().prop_map(|(name, version)| Command::Overlap { name, version }),
         host().prop_map(|host| Command::Reuse { host }),
+        host().prop_map(|host| Command::LoseDisk { host }),
         host().prop_map(|host| Command::Suspect { host }),
         host().prop_map(|host| Command::Trust { host }),
         host().prop_map(|host| Command::Reask { host }),

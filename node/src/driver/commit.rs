@@ -125,8 +125,9 @@ impl Driver {
             .filter(|hold| asks.as_ref().is_some_and(|host| *host != hold.host));
         let offered = offered.map(|hold| hold.grant);
         if self.offer.map(|(grant, _)| grant) != offered {
-            let wait = self.options.offer_patience + self.jitter.below(self.options.spread);
-            self.offer = offered.map(|grant| (grant, now + wait));
+            let spread = self.jitter.below(self.options.spread);
+            let at = now.saturating_add(self.options.offer_patience).saturating_add(spread);
+            self.offer = offered.map(|grant| (grant, at));
         }
     }
 
@@ -164,8 +165,8 @@ impl Driver {
         match cause {
             Cause::Gone(host) => self.members.is_known_gone(host),
             Cause::Lapse => {
-                let patience = self.options.offer_patience;
-                self.offer = self.offer.map(|(grant, _)| (grant, now + patience));
+                let at = now.saturating_add(self.options.offer_patience);
+                self.offer = self.offer.map(|(grant, _)| (grant, at));
             }
             Cause::Statement(seq) => {
                 let again = self.refused.is_some_and(|(before, at, _)| (before, at) == (*seq, on));
@@ -174,7 +175,7 @@ impl Driver {
                 }
                 self.refused = Some((*seq, on, self.loads));
                 let wait = self.commit_backoff.next(&mut self.jitter);
-                self.reload_at(now + wait);
+                self.reload_at(now.saturating_add(wait));
             }
             Cause::Request(number) => {
                 let loads = self.loads;
@@ -219,16 +220,16 @@ impl Driver {
                     self.reload_at(now);
                 }
                 self.known = self.known.max(found);
-                self.fold_at = now + self.commit_backoff.next(&mut self.jitter);
+                self.fold_at = now.saturating_add(self.commit_backoff.next(&mut self.jitter));
             }
             CommitAnswer::Unknown { why } => {
                 tracing::warn!(revision = %change.revision, %why, "commit unknown");
-                self.doubtful.push(Doubtful { proposal, change, causes });
+                doubt(&mut self.doubtful, Doubtful { proposal, change, causes });
                 if let Some(last) = self.last.clone() {
                     // The watch may have been faster.
                     self.settle_doubts(&last);
                 }
-                self.fold_at = now + self.commit_backoff.next(&mut self.jitter);
+                self.fold_at = now.saturating_add(self.commit_backoff.next(&mut self.jitter));
             }
         }
         true
@@ -265,5 +266,55 @@ impl Driver {
             self.shared.quietly(|machine| machine.note(entry));
         }
         self.is_committed(doubtful.causes);
+    }
+}
+
+/// The same change is one doubt, however often it was sent off: a store that never answers does not
+/// fill the memory.
+fn doubt(known: &mut Vec<Doubtful>, doubtful: Doubtful) {
+    match known.iter_mut().find(|known| known.change == doubtful.change) {
+        Some(same) => {
+            for cause in doubtful.causes {
+                if !same.causes.contains(&cause) {
+                    same.causes.push(cause);
+                }
+            }
+        }
+        None => known.push(doubtful),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use handover_core::{RecordId, Seq, Standing, Statement};
+
+    use super::*;
+
+    fn doubtful(proposal: u64, host: &str, cause: Cause) -> Doubtful {
+        let statement = Statement {
+            host: HostId::new(host, 1),
+            version: "v1".into(),
+            seq: Seq(1),
+            standing: Standing::StoodDown,
+        };
+        let record = Record::new(RecordId(1));
+        let folded = record.fold(&Input::Statement(statement), &BTreeSet::new());
+        let change = Arc::new(folded.expect("it is the first word"));
+        Doubtful { proposal, change, causes: vec![(cause, None)] }
+    }
+
+    #[test]
+    fn a_change_that_is_sent_off_again_and_again_is_one_doubt_for_all_who_wait_for_it() {
+        let mut known = Vec::new();
+        for proposal in 0..1_000 {
+            doubt(&mut known, doubtful(proposal, "a", Cause::Statement(Seq(1))));
+        }
+        doubt(&mut known, doubtful(1_000, "a", Cause::Request(3)));
+        doubt(&mut known, doubtful(1_001, "b", Cause::Statement(Seq(1))));
+        let kept: Vec<_> = known.iter().map(|doubtful| doubtful.proposal).collect();
+        assert_eq!(kept, [0, 1_001]);
+        assert_eq!(known[0].causes.len(), 2, "each of them is answered");
     }
 }

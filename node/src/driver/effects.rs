@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use handover_core::{
-    Acknowledgement, Chunk, Effect, EndAction, ExecutorEffect, GrantId, Incarnation, Phase, Work,
+    Acknowledgement, Chunk, Effect, EndAction, ExecutorEffect, GrantId, HostId, Incarnation, Phase,
+    Work,
 };
 use tracing::Instrument;
 
@@ -34,7 +35,8 @@ impl Driver {
                 self.begin_grant(grant);
                 let planned = Arc::clone(&self.builder).plan(self.options.version.clone(), grant);
                 let planned = crate::build::caught(planned);
-                self.arrivals.push(Box::pin(async move { Arrival::Planned(grant, planned.await) }));
+                let planned = async move { Arrival::Planned(grant, planned.await) };
+                self.planning = Some(Box::pin(planned));
             }
             Effect::Return { above } => self.join_anew(*above),
             Effect::Alarm(alarm) => {
@@ -222,6 +224,9 @@ impl Driver {
     }
 
     pub(super) fn arrived(&mut self, arrival: Arrival) {
+        if self.ending.is_some() {
+            return self.arrived_at_the_end(arrival);
+        }
         match arrival {
             Arrival::Acknowledged(effect, outcome) => {
                 if outcome == Acknowledgement::Done {
@@ -236,17 +241,44 @@ impl Driver {
                 }
                 if self.shared.update(|machine| machine.plan_made(grant, plan)) {
                     let wait = self.plan_backoff.next(&mut self.jitter);
-                    self.ask_again = Some(self.clock.now() + wait);
+                    self.ask_again = Some(self.clock.now().saturating_add(wait));
                 }
             }
             Arrival::Joined(above, Ok(joined)) => self.come_back(above, &joined),
             Arrival::Joined(above, Err(_)) => self.return_failed(above),
-            Arrival::Left(left) => {
-                if let Err(error) = left {
-                    tracing::warn!(%error, "could not leave; its end is seen by other means");
-                }
-                self.done = self.ending.clone();
-            }
+            Arrival::Left(left) => self.left(left),
+        }
+    }
+
+    /// Who has ended hears nothing more. An identity that he had asked for before goes as well.
+    fn arrived_at_the_end(&mut self, arrival: Arrival) {
+        match arrival {
+            Arrival::Left(left) => self.left(left),
+            Arrival::Joined(_, Ok(joined)) => self.leave(joined.host),
+            Arrival::Joined(_, Err(_))
+            | Arrival::Acknowledged(..)
+            | Arrival::Written(..)
+            | Arrival::Planned(..) => {}
+        }
+    }
+
+    /// This host is gone for all others: it has said its last word.
+    pub(super) fn leave(&mut self, host: HostId) {
+        self.leaving += 1;
+        let left = self.within(Arc::clone(&self.membership).leave(host));
+        self.arrivals.push(Box::pin(async move {
+            let left = left.await.unwrap_or_else(|| Err(MembershipError::late()));
+            Arrival::Left(left)
+        }));
+    }
+
+    fn left(&mut self, left: Result<(), MembershipError>) {
+        if let Err(error) = left {
+            tracing::warn!(%error, "could not leave; its end is seen by other means");
+        }
+        self.leaving = self.leaving.saturating_sub(1);
+        if self.leaving == 0 {
+            self.done = self.ending.clone();
         }
     }
 

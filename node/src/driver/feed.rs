@@ -28,9 +28,10 @@ pub(super) enum Feed {
         read: Option<Revision>,
     },
     Opening(BoxFuture<'static, Result<Changes, StoreError>>),
-    /// Changes come; when the last one came.
+    /// Changes come; since when, and when the last one came.
     Following {
         changes: Changes,
+        opened: Duration,
         heard: Duration,
     },
 }
@@ -41,7 +42,7 @@ impl Feed {
         match self {
             Self::Waiting { at } => Some(*at),
             Self::Loading { .. } | Self::Opening(_) => None,
-            Self::Following { heard, .. } => Some(*heard + rewatch),
+            Self::Following { heard, .. } => Some(heard.saturating_add(rewatch)),
         }
     }
 }
@@ -96,8 +97,9 @@ impl Driver {
                 whole.as_mut().poll(context).map(|whole| Heard::Whole(Box::new(whole), read))
             }
             Feed::Opening(open) => open.as_mut().poll(context).map(Heard::Opened),
-            Feed::Following { changes, heard } => {
-                let silent = *heard + self.options.rewatch <= now;
+            Feed::Following { changes, opened, heard } => {
+                let silent = heard.saturating_add(self.options.rewatch) <= now;
+                let lasts = now.saturating_sub(*opened) >= self.options.retry_cap;
                 match changes.as_stream().poll_next(context) {
                     Poll::Pending if silent => {
                         // What a watch has skipped is told by nothing but another watch.
@@ -107,6 +109,9 @@ impl Driver {
                     Poll::Pending => Poll::Pending,
                     Poll::Ready(change) => {
                         *heard = now;
+                        if lasts {
+                            self.feed_backoff.reset();
+                        }
                         Poll::Ready(Heard::Change(change))
                     }
                 }
@@ -119,8 +124,7 @@ impl Driver {
                 Err(error) => self.lost_feed(now, Some(error)),
             },
             Heard::Opened(Ok(changes)) => {
-                self.feed_backoff.reset();
-                self.feed = Feed::Following { changes, heard: now };
+                self.feed = Feed::Following { changes, opened: now, heard: now };
                 self.can_read();
             }
             Heard::Change(Some(Ok(change))) => self.hear_change(&change, now),
@@ -142,7 +146,7 @@ impl Driver {
     }
 
     fn lost_feed(&mut self, now: Duration, error: Option<StoreError>) {
-        let at = now + self.feed_backoff.next(&mut self.jitter);
+        let at = now.saturating_add(self.feed_backoff.next(&mut self.jitter));
         self.wants_whole |= match &error {
             None | Some(StoreError::Unavailable { .. }) => false,
             Some(
@@ -270,7 +274,7 @@ impl Driver {
             }
         } else if change.expects > read {
             tracing::debug!(%read, expects = %change.expects, "skipped: watches again");
-            let at = now + self.feed_backoff.next(&mut self.jitter);
+            let at = now.saturating_add(self.feed_backoff.next(&mut self.jitter));
             self.feed = Feed::Waiting { at };
         } else {
             self.take_change(change, now);
@@ -285,6 +289,7 @@ impl Driver {
         }
         match record.apply(change) {
             Ok(()) => {
+                self.feed_backoff.reset();
                 self.known = self.known.max(change.revision);
                 self.last = Some(Arc::clone(change));
                 self.members.forget_gone(change, record);

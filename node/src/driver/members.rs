@@ -25,9 +25,12 @@ pub(super) struct Members {
 }
 
 enum Watch {
-    Waiting { at: Duration },
+    Waiting {
+        at: Duration,
+    },
     Opening(BoxFuture<'static, Result<Sightings, MembershipError>>),
-    Following(Sightings),
+    /// Since when.
+    Following(Sightings, Duration),
 }
 
 impl Members {
@@ -53,7 +56,7 @@ impl Members {
     pub(super) fn due(&self) -> Option<Duration> {
         let watch = match &self.watch {
             Watch::Waiting { at } => Some(*at),
-            Watch::Opening(_) | Watch::Following(_) => None,
+            Watch::Opening(_) | Watch::Following(..) => None,
         };
         watch.into_iter().chain(self.gone.values().copied()).min()
     }
@@ -96,7 +99,7 @@ impl Driver {
             Watch::Opening(open) => {
                 let Poll::Ready(opened) = open.as_mut().poll(context) else { return false };
                 match opened {
-                    Ok(sightings) => self.members.watch = Watch::Following(sightings),
+                    Ok(sightings) => self.members.watch = Watch::Following(sightings, now),
                     Err(error) => {
                         tracing::warn!(%error, "watches membership again");
                         self.watch_members_again(now);
@@ -104,14 +107,16 @@ impl Driver {
                 }
                 true
             }
-            Watch::Following(sightings) => {
+            Watch::Following(sightings, opened) => {
+                let lasts = now.saturating_sub(*opened) >= self.options.retry_cap;
                 let Poll::Ready(sighting) = sightings.as_stream().poll_next(context) else {
                     return false;
                 };
                 match sighting {
-                    Some((host, liveness)) => {
+                    Some((host, liveness)) => self.see(host, liveness, now),
+                    None if lasts => {
                         self.members.backoff.reset();
-                        self.see(host, liveness, now);
+                        self.watch_members_again(now);
                     }
                     None => self.watch_members_again(now),
                 }
@@ -121,7 +126,7 @@ impl Driver {
     }
 
     fn watch_members_again(&mut self, now: Duration) {
-        let at = now + self.members.backoff.next(&mut self.jitter);
+        let at = now.saturating_add(self.members.backoff.next(&mut self.jitter));
         self.members.watch = Watch::Waiting { at };
     }
 
@@ -141,7 +146,7 @@ impl Driver {
             Liveness::Gone => {
                 self.members.suspects.remove(&host);
                 // Spread, so that not all report at once what all know.
-                let at = now + self.jitter.below(self.options.spread);
+                let at = now.saturating_add(self.jitter.below(self.options.spread));
                 self.members.gone.entry(host).or_insert(at);
             }
         }

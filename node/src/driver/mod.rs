@@ -21,7 +21,6 @@ use handover_core::{
     Change, DrainId, GrantId, Phase, Reason, Record, RecordParts, Revision, Seq, Unreadable, Work,
 };
 
-use crate::MembershipError;
 use tracing::Span;
 
 use crate::backoff::{Backoff, Jitter};
@@ -78,6 +77,8 @@ pub struct Driver {
     refused: Option<(Seq, Revision, u64)>,
 
     members: Members,
+    /// What was told by a watch, and nothing else was done meanwhile.
+    told_in_a_row: u32,
     /// When the present offer was seen first, and when it lapses.
     offer: Option<(GrantId, Duration)>,
     /// The drain that was in force when it was looked at last.
@@ -89,6 +90,8 @@ pub struct Driver {
     plan_backoff: Backoff,
 
     arrivals: Vec<BoxFuture<'static, Arrival>>,
+    /// The plan for the newest offer; one that is made for an older offer is of no use.
+    planning: Option<BoxFuture<'static, Arrival>>,
     write_backoff: Backoff,
     /// Writes of the ledger that failed in a row.
     write_failures: u32,
@@ -97,6 +100,8 @@ pub struct Driver {
     /// Of the grant that this host has to do with.
     grant: Option<(GrantId, Span)>,
     ending: Option<Result<Ended, DriverError>>,
+    /// Identities that are being left.
+    leaving: u32,
     done: Option<Result<Ended, DriverError>>,
 }
 
@@ -136,6 +141,10 @@ pub enum DriverError {
         why: Reason,
     },
 }
+
+/// After so many pieces of news this node says and does what is due, however much more it is told:
+/// a watch that tells without end stops nobody.
+const TOLD_IN_A_ROW_MAX: u32 = 256;
 
 /// What a poll came to.
 enum Step {
@@ -189,18 +198,21 @@ impl Driver {
             known: Revision(0),
             refused: None,
             members: Members::new(backoff(), now, joined),
+            told_in_a_row: 0,
             offer: None,
             drain: None,
             deadline: None,
             ask_again: None,
             plan_backoff: backoff(),
             arrivals: Vec::new(),
+            planning: None,
             write_backoff: backoff(),
             write_failures: 0,
             builds: Vec::new(),
             alarm: None,
             grant: None,
             ending: None,
+            leaving: 0,
             done: None,
             clock,
             options,
@@ -257,15 +269,19 @@ impl Driver {
             return Step::Done;
         }
         let now = self.clock.now();
-        let stepped = self.poll_arrivals(context)
-            || self.poll_builds(context)
-            || self.poll_commit(context)
-            || self.poll_feed(context, now)
-            || self.poll_members(context, now)
-            || self.look_at_clock(now)
-            || self.look_at_wish(now)
-            || self.fold(now);
+        let stepped =
+            self.poll_arrivals(context) || self.poll_builds(context) || self.poll_commit(context);
         if stepped {
+            return Step::Done;
+        }
+        let listens = self.told_in_a_row < TOLD_IN_A_ROW_MAX;
+        if listens && (self.poll_feed(context, now) || self.poll_members(context, now)) {
+            self.told_in_a_row += 1;
+            return Step::Done;
+        }
+        self.told_in_a_row = 0;
+        let stepped = self.look_at_clock(now) || self.look_at_wish(now) || self.fold(now);
+        if stepped || !listens {
             return Step::Done;
         }
         if self.arm(context, now) || !self.shared.park_driver(context.waker()) {
@@ -281,9 +297,15 @@ impl Driver {
                 Poll::Pending => None,
             }
         });
-        let Some((at, arrival)) = ready else { return false };
-        drop(self.arrivals.remove(at));
-        self.arrived(arrival);
+        if let Some((at, arrival)) = ready {
+            drop(self.arrivals.remove(at));
+            self.arrived(arrival);
+            return true;
+        }
+        let Some(planning) = &mut self.planning else { return false };
+        let Poll::Ready(planned) = planning.as_mut().poll(context) else { return false };
+        self.planning = None;
+        self.arrived(planned);
         true
     }
 
@@ -316,7 +338,7 @@ impl Driver {
         if wish != DeadlineWish::Unchanged {
             self.shared.quietly(|machine| machine.deadline = DeadlineWish::Unchanged);
             self.deadline = match wish {
-                DeadlineWish::In(term) => Some(now + term),
+                DeadlineWish::In(term) => Some(now.saturating_add(term)),
                 DeadlineWish::Clear | DeadlineWish::Unchanged => None,
             };
             return true;
@@ -327,7 +349,7 @@ impl Driver {
         if drain != self.drain {
             // Declared by a build, or by the life before: with the deadline that is set for those.
             let term = self.options.drain_deadline.filter(|_| drain.is_some());
-            self.deadline = self.deadline.or_else(|| term.map(|term| now + term));
+            self.deadline = self.deadline.or_else(|| term.map(|term| now.saturating_add(term)));
             self.drain = drain;
         }
         if self.deadline.is_some_and(|deadline| deadline <= now) {
@@ -422,11 +444,7 @@ impl Driver {
             Ok(ended) => tracing::info!(%host, ?ended, "ends in order"),
             Err(error) => tracing::error!(%host, %error, "ends"),
         }
-        let left = self.within(Arc::clone(&self.membership).leave(host));
-        self.arrivals.push(Box::pin(async move {
-            let left = left.await.unwrap_or_else(|| Err(MembershipError::late()));
-            Arrival::Left(left)
-        }));
+        self.leave(host);
     }
 }
 

@@ -71,7 +71,7 @@ impl Clock for ManualClock {
     fn sleep(&self, duration: Duration) -> impl Future<Output = ()> + Send {
         let mut inner = self.lock();
         inner.next += 1;
-        let key = (inner.now + duration, inner.next);
+        let key = (inner.now.saturating_add(duration), inner.next);
         inner.sleepers.insert(key, None);
         Sleep { clock: self.clone(), key }
     }

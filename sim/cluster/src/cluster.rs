@@ -107,6 +107,7 @@ impl Cluster {
         let clock = Skewed {
             zero: Duration::from_millis(draw.below(100_000)),
             rate: u32::try_from(draw.between(950, 1_050)).expect("it is small"),
+            jumped: Arc::default(),
         };
         let place = Place {
             common: self.common.clone(),
@@ -116,6 +117,7 @@ impl Cluster {
             pace: Arc::new(Mutex::new(Pace::Quick)),
             clock,
             ledger: Arc::default(),
+            disk_is_dead: Arc::default(),
             draw: Arc::new(Mutex::new(draw)),
             lives: Arc::new(Mutex::new(Life::default())),
         };
@@ -245,6 +247,42 @@ impl Cluster {
         *lock(&place.version) = version.into();
         Handle::current().kill(*node);
         Handle::current().restart(*node);
+    }
+
+    /// The next process of a place starts, of the version that is meant to run there.
+    pub(crate) fn boot_again(&self, index: usize) {
+        let version = lock(&self.place(index).version).clone();
+        self.boot(index, version.as_str());
+    }
+
+    /// The disk of a place is lost. A process that lives there finds that it cannot write any more,
+    /// and somebody ends it after a while; the next one begins with an empty book.
+    pub(crate) fn lose_disk(&self, index: usize) {
+        let place = self.place(index);
+        let lives = place.node().filter(|_| place.lives());
+        let of = self.judge.look(|world| world.newest(&place.name.as_str().into()));
+        let Some(of) = of else { return };
+        *lock(&place.ledger) = None;
+        self.judge.hear(News::DiskLost(of));
+        let Some(node) = lives else { return };
+        *lock(&place.disk_is_dead) = true;
+        let (until, between) = (self.below(20_000), self.below(5_000));
+        self.common.supervisor.spawn(async move {
+            sleep(Duration::from_millis(until)).await;
+            node.shutdown();
+            sleep(Duration::from_millis(between)).await;
+            node.shutdown();
+        });
+    }
+
+    /// The counter of a place's incarnations is lost, at a place where nobody lives. The record has
+    /// to know the last of them: no number is used again.
+    pub(crate) fn lose_counter(&self, index: usize) {
+        let name = self.place(index).name.as_str().into();
+        let record = self.judge.record();
+        let spoke = record.lives(&name).map(|(host, _)| host.incarnation).max();
+        let known = spoke.max(record.to_parts().gone.get(&name).copied());
+        self.oracle.lose_counter(&name, known);
     }
 
     /// Membership says that a process has ended, although it lives.

@@ -17,6 +17,8 @@ use crate::judge::{Judge, Speaker};
 /// The book, as one process of the host writes it.
 pub(crate) struct Book {
     pub(crate) kept: Arc<Mutex<Option<Ledger>>>,
+    /// The disk is lost, and says so.
+    pub(crate) is_dead: Arc<Mutex<bool>>,
     pub(crate) judge: Judge,
     pub(crate) speaker: Speaker,
     pub(crate) faults: Faults,
@@ -52,6 +54,9 @@ impl LedgerStore for Book {
         };
         if let Some(takes) = takes {
             sleep(Duration::from_millis(takes)).await;
+        }
+        if *lock(&self.is_dead) {
+            return Err(LedgerStoreError::Lost { why: "the disk is dead".to_owned() });
         }
         if fails && !after {
             return Err(LedgerStoreError::NotWritten { why: "a fault".to_owned() });

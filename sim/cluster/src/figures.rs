@@ -129,7 +129,7 @@ async fn boot(host: u64, store: &Arc<Metered>, membership: &Arc<MemoryMembership
     let parts = Parts {
         store: Arc::clone(store),
         membership: Arc::clone(membership),
-        clock: Arc::new(Skewed { zero: Duration::ZERO, rate: 1_000 }),
+        clock: Arc::new(Skewed { zero: Duration::ZERO, rate: 1_000, jumped: Arc::default() }),
         ledger: Arc::new(MemoryLedger::new()),
         builder: Arc::new(|_: Build| async {
             sleep(Duration::from_millis(500)).await;

@@ -57,7 +57,7 @@ pub use figures::{Boots, HandOver, boots, hand_over};
 #[cfg(madsim)]
 pub use judge::{Failure, PLACES_MAX, Told};
 #[cfg(madsim)]
-pub use report::report;
+pub use report::{keep, report};
 #[cfg(madsim)]
 pub use run::{Outcome, Plan, exported, run, tell};
 #[cfg(madsim)]

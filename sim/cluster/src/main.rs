@@ -23,7 +23,7 @@ mod program {
 
     use clap::Parser;
     use handover_cluster::{
-        PLACES_MAX, Plan, Scene, Shell, boots, exported, hand_over, report, sweep,
+        PLACES_MAX, Plan, Scene, Shell, boots, exported, hand_over, keep, report, sweep,
     };
 
     /// Runs scenes of a simulated cluster over seeds, and says what failed.
@@ -107,7 +107,8 @@ mod program {
     }
 
     fn export(arguments: &Arguments, plan: Plan) -> bool {
-        let (mut told, mut why) = (0_u64, BTreeMap::<String, u64>::new());
+        let (mut told, mut told_not) = (0_u64, 0);
+        let mut why = BTreeMap::<String, u64>::new();
         for seed in arguments.seeds.clone() {
             let written = exported(plan, seed).map_err(|error| error.to_string()).and_then(|it| {
                 let (scene, shell) = (plan.scene.name(), plan.shell.name());
@@ -120,6 +121,13 @@ mod program {
                 Ok(()) => told += 1,
                 Err(error) => {
                     eprintln!("{} {seed}: {error}", plan.scene.name());
+                    if told_not < arguments.told {
+                        match keep(plan, seed, &arguments.into) {
+                            Ok(folder) => eprintln!("its journals: {}", folder.display()),
+                            Err(error) => eprintln!("{}: {error}", arguments.into.display()),
+                        }
+                    }
+                    told_not += 1;
                     let kind = error.split_once(": ").map_or(error.as_str(), |(_, kind)| kind);
                     *why.entry(kind.chars().take(70).collect()).or_default() += 1;
                 }

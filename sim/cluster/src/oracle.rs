@@ -1,7 +1,7 @@
 //! Who lives: a node of its own that hands out incarnations and tells of ends, late, and wrongly
 //! where a scene says so.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -31,6 +31,8 @@ pub(crate) struct Oracle {
 #[derive(Default)]
 struct Known {
     used: BTreeMap<Name, Incarnation>,
+    /// Names whose numbers are lost: only the record can tell which were used.
+    lost: BTreeSet<Name>,
     log: Vec<(HostId, Seen)>,
 }
 
@@ -49,6 +51,27 @@ impl Oracle {
         self.bell.ring();
     }
 
+    /// The counter of this name is lost, if the record knows the number that was given last.
+    pub(crate) fn lose_counter(&self, name: &Name, known: Option<Incarnation>) {
+        let mut oracle = lock(&self.inner);
+        if oracle.used.get(name).copied() <= known && oracle.used.remove(name).is_some() {
+            oracle.lost.insert(name.clone());
+        }
+    }
+
+    /// The next number of a name; none where its numbers are lost, and who asks has not read in the
+    /// record which were used.
+    fn next(&self, name: Name, above: Incarnation) -> Option<Incarnation> {
+        let mut known = lock(&self.inner);
+        if known.lost.contains(&name) && above == Incarnation(0) {
+            return None;
+        }
+        known.lost.remove(&name);
+        let used = known.used.entry(name).or_default();
+        *used = (*used).max(above).next();
+        Some(*used)
+    }
+
     fn since(&self, from: usize) -> Option<Vec<(HostId, Seen)>> {
         let known = lock(&self.inner);
         known.log.get(from..).filter(|log| !log.is_empty()).map(<[_]>::to_vec)
@@ -62,7 +85,7 @@ struct Next {
 }
 
 impl Request for Next {
-    type Response = Incarnation;
+    type Response = Option<Incarnation>;
     const ID: u64 = 11;
 }
 
@@ -92,10 +115,7 @@ pub(crate) async fn serve(address: SocketAddr, oracle: Oracle) {
     let endpoint = Endpoint::bind(address).await.expect("nobody else has this address");
     let known = oracle.clone();
     endpoint.add_rpc_handler(move |Next { name, above }: Next| {
-        let mut known = lock(&known.inner);
-        let used = known.used.entry(name).or_default();
-        *used = (*used).max(above).next();
-        let next = *used;
+        let next = known.next(name, above);
         async move { next }
     });
     let known = oracle.clone();
@@ -140,7 +160,9 @@ impl Membership for NetMembership {
     ) -> Result<Incarnation, MembershipError> {
         let request = Next { name: name.clone(), above };
         let asked = wire::ask(Arc::clone(&self.endpoint), self.address, request, self.patience);
-        asked.await.map_err(|error| unavailable(&error))
+        let why = || format!("the counter of {name} is lost, and the record was not read");
+        let next = asked.await.map_err(|error| unavailable(&error))?;
+        next.ok_or_else(|| MembershipError { why: why() })
     }
 
     async fn join(&self, host: &HostId) -> Result<Predecessors, MembershipError> {
@@ -215,4 +237,26 @@ impl Stream for Watch {
 pub(crate) async fn say_late(oracle: Oracle, host: HostId, after: Duration) {
     sleep(after).await;
     oracle.say(host, Seen::Gone);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_counter_that_is_lost_gives_no_number_again() {
+        let (oracle, name) = (Oracle::default(), Name::from("a"));
+        let next = |above| oracle.next(name.clone(), Incarnation(above));
+        assert_eq!(next(0), Some(Incarnation(1)));
+        oracle.lose_counter(&name, None);
+        assert_eq!(
+            next(0),
+            Some(Incarnation(2)),
+            "the record does not know the last, so it is kept"
+        );
+        oracle.lose_counter(&name, Some(Incarnation(2)));
+        assert_eq!(next(0), None, "who has not read the record gets none");
+        assert_eq!(next(2), Some(Incarnation(3)));
+        assert_eq!(next(0), Some(Incarnation(4)));
+    }
 }

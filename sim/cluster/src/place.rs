@@ -57,6 +57,8 @@ pub(crate) struct Place {
     pub(crate) pace: Arc<Mutex<Pace>>,
     pub(crate) clock: Skewed,
     pub(crate) ledger: Arc<Mutex<Option<Ledger>>>,
+    /// Nothing is written there any more, until the next process gets another one.
+    pub(crate) disk_is_dead: Arc<Mutex<bool>>,
     pub(crate) draw: Arc<Mutex<Draw>>,
     pub(crate) lives: Arc<Mutex<Life>>,
 }
@@ -79,12 +81,17 @@ impl Place {
         *lock(&lock(&self.lives).speaker)
     }
 
+    /// Does a process live there that has spoken?
+    pub(crate) fn lives(&self) -> bool {
+        self.node().is_some() && self.who().is_some()
+    }
+
     pub(crate) fn id(&self) -> Option<HostId> {
         let who = self.who()?;
         self.common.judge.look(|world| Some(world.process(who).host.id().clone()))
     }
 
-    /// One process after another, each when the one before was drained to be started again.
+    /// One process after another, each when the one before has ended to be started again.
     pub(crate) async fn run(self) {
         loop {
             let (node, driver, speaker) = self.boot().await;
@@ -98,8 +105,9 @@ impl Place {
             let ended = ended.await;
             self.is_over();
             match ended {
-                Ok(Ended::Restart) => {}
-                Ok(Ended::Stop | Ended::Shutdown) => return,
+                // Who is told to end because of his disk is started again on another one.
+                Ok(Ended::Restart | Ended::Shutdown) | Err(DriverError::LedgerLost { .. }) => {}
+                Ok(Ended::Stop) => return,
                 Err(DriverError::Restored { .. }) if lock(&self.common.refused).is_some() => {
                     if let Some(refused) = &mut *lock(&self.common.refused) {
                         *refused += 1;
@@ -131,6 +139,7 @@ impl Place {
 
     async fn boot(&self) -> (Node, Driver, Speaker) {
         loop {
+            *lock(&self.disk_is_dead) = false;
             let speaker = Speaker::default();
             let endpoint = Endpoint::bind("0.0.0.0:0").await;
             let endpoint = Arc::new(endpoint.expect("there are ports that nobody has"));
@@ -178,9 +187,10 @@ impl Place {
         Parts {
             store: Arc::new(store),
             membership: Arc::new(ShellMembership { shell: common.shell, inner }),
-            clock: Arc::new(self.clock),
+            clock: Arc::new(self.clock.clone()),
             ledger: Arc::new(Book {
                 kept: Arc::clone(&self.ledger),
+                is_dead: Arc::clone(&self.disk_is_dead),
                 judge: common.judge.clone(),
                 speaker: Arc::clone(speaker),
                 faults: common.faults.clone(),

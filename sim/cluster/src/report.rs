@@ -45,6 +45,15 @@ pub fn report(plan: Plan, failed: &Outcome, into: &Path) -> io::Result<String> {
     Ok(text)
 }
 
+/// Runs a seed once more, and writes its trace and its journals into a folder of its own below
+/// `into`: which one.
+///
+/// # Errors
+/// If nothing can be written there.
+pub fn keep(plan: Plan, seed: u64, into: &Path) -> io::Result<PathBuf> {
+    write(plan, &tell(plan, seed), into)
+}
+
 fn write(plan: Plan, outcome: &Outcome, into: &Path) -> io::Result<PathBuf> {
     let (scene, shell, seed) = (plan.scene.name(), plan.shell.name(), outcome.seed);
     let folder = into.join(format!("{scene}-{shell}-{seed}"));

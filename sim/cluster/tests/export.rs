@@ -31,8 +31,17 @@ fn comes_to_the_same_record(scene: Scene, seeds: Range<u64>) {
 }
 
 #[test]
-fn a_rolling_update_replays_in_the_world_to_the_same_record() {
-    comes_to_the_same_record(Scene::RollingUpdate, 0..12);
+fn what_each_scene_finds_replays_in_the_world_to_the_same_record() {
+    for scene in Scene::ALL {
+        comes_to_the_same_record(scene, 0..6);
+    }
+}
+
+#[test]
+fn what_is_found_with_many_hosts_or_lost_disks_replays_in_the_world_to_the_same_record() {
+    for scene in [Scene::RollingUpdate, Scene::DisksLost, Scene::Anything] {
+        comes_to_the_same_record(scene, 6..20);
+    }
 }
 
 #[test]
@@ -40,14 +49,4 @@ fn a_slot_given_back_because_the_record_could_not_be_read_is_no_difference_to_th
     // In this seed the store cannot be read between the turn of a host in its queue and the answer to
     // its asking: the journal's host has the slot free, and the world's holds it for one more view.
     comes_to_the_same_record(Scene::RollingUpdate, 22..23);
-}
-
-#[test]
-fn the_crash_of_a_builder_replays_in_the_world_to_the_same_record() {
-    comes_to_the_same_record(Scene::BuilderDies, 0..12);
-}
-
-#[test]
-fn a_cancelled_build_replays_in_the_world_to_the_same_record() {
-    comes_to_the_same_record(Scene::HungBuild, 0..12);
 }

@@ -82,6 +82,16 @@ fn a_store_that_was_restored_is_refused_by_whoever_has_read_more() {
 }
 
 #[test]
+fn disks_that_are_lost_stop_no_rollout() {
+    holds(Scene::DisksLost);
+}
+
+#[test]
+fn whatever_goes_wrong_in_a_rolling_update_it_comes_to_its_end_once_all_is_healed() {
+    holds(Scene::Anything);
+}
+
+#[test]
 fn a_waiting_build_finds_the_drain_of_the_deployment_before_it() {
     holds(Scene::SlotBeforeDrain);
 }

@@ -11,9 +11,13 @@ use handover_core::{BuildState, Waiter, Work};
 
 use super::{Property, Transition, Violation, is_same_executor};
 use crate::mark::mark;
-use crate::world::Process;
+use crate::world::{Event, Process};
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
+    if let Event::LoseDisk(_) = step.event {
+        // What a disk takes with it nobody keeps.
+        return Ok(());
+    }
     for (who, before, after) in step.touched().filter(|(_, _, after)| after.lives()) {
         if before.is_some_and(|before| is_same_executor(before, after)) {
             continue;

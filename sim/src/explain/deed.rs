@@ -45,6 +45,7 @@ impl Kind {
             | Event::Drain { .. }
             | Event::Undrain(_)
             | Event::Deadline(_)
+            | Event::Interrupt(_)
             | Event::Boot { .. } => Self::Wish,
             Event::Flow(_)
             | Event::Resume(_)
@@ -67,6 +68,7 @@ impl Kind {
             | Event::Crash(_)
             | Event::Overlap { .. }
             | Event::Reuse(_)
+            | Event::LoseDisk(_)
             | Event::Suspect(_)
             | Event::Hang(_)
             | Event::Unsigned { .. }

@@ -42,6 +42,7 @@ pub(super) fn clause(world: &World, event: &Event) -> String {
         Event::CancelBuild { who, build } => format!("build {build} on {} is cancelled", name(who)),
         Event::Drain { who, .. } => format!("{} is drained", name(who)),
         Event::Undrain(who) => format!("the drain of {} is taken back", name(who)),
+        Event::Interrupt(who) => format!("what runs on {} is interrupted", name(who)),
         Event::Deadline(who) => format!("the deadline of the drain of {} passes", name(who)),
         Event::Boot { name, .. } => format!("{name} boots"),
         Event::Heal => "all faults end".to_owned(),
@@ -60,6 +61,7 @@ pub(super) fn clause(world: &World, event: &Event) -> String {
         | Event::Gone(_)
         | Event::Overlap { .. }
         | Event::Reuse(_)
+        | Event::LoseDisk(_)
         | Event::Suspect(_)
         | Event::Trust(_)
         | Event::Hang(_)
@@ -118,6 +120,8 @@ fn fault(world: &World, event: &Event) -> String {
         format!("the next {name} boots before the last has ended")
     } else if let Event::Reuse(who) = event {
         format!("a boot takes the number of {}", name(who))
+    } else if let Event::LoseDisk(who) = event {
+        format!("the disk of {} is lost", name(who))
     } else if let Event::Suspect(who) = event {
         format!("{} is suspected", name(who))
     } else if let Event::Trust(who) = event {

@@ -5,6 +5,7 @@ use std::ops::Bound;
 use handover_core::journal::{JournalEntry, JournalLine};
 use handover_core::{Host, Input, Record, Revision};
 
+use super::fold::{Proposed, follows};
 use super::index::{Answer, Proposal};
 use super::line::{JournalError, Place};
 use super::merge::{Merge, change};
@@ -18,26 +19,29 @@ const TRIES_MAX: u32 = 1_000;
 
 /// Where changes that nobody was answered have led.
 struct Led {
-    /// Somebody has read it.
-    is_read: bool,
+    proof: Proof,
     to: Record,
 }
 
-impl Led {
-    fn contradicts(&self, other: &Self) -> bool {
-        self.is_read == other.is_read && self.to != other.to
-    }
+/// What speaks for it: the more, the higher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Proof {
+    /// Somebody has read it.
+    is_read: bool,
+    /// What was committed on it is what its inputs fold to there.
+    goes_on: bool,
 }
 
 impl Merge {
     /// The change that was committed on this record: of those that nobody was answered the one that
-    /// others have seen.
+    /// others have seen. Several, where nothing that was read next tells which; none, if it is
+    /// missing.
     pub(super) fn choose(
         &mut self,
         record: &Record,
-    ) -> Result<Option<(Place, JournalLine)>, JournalError> {
+    ) -> Result<Vec<(Place, JournalLine)>, JournalError> {
         let at = record.revision();
-        let Some(proposals) = self.group.proposals.remove(&at) else { return Ok(None) };
+        let Some(proposals) = self.group.proposals.remove(&at) else { return Ok(Vec::new()) };
         let mut committed: Option<(Place, JournalLine)> = None;
         for Proposal { spot, .. } in proposals.iter().filter(|it| it.answer == Answer::Committed) {
             let (place, line) = spot.read()?;
@@ -51,28 +55,56 @@ impl Merge {
                 Some(_) => {}
             }
         }
-        if committed.is_some() {
-            return Ok(committed);
+        if let Some(committed) = committed {
+            return Ok(vec![committed]);
         }
         let later = (Bound::Excluded(at), Bound::Unbounded);
-        let Some(next) = self.group.known.range(later).next().copied() else { return Ok(None) };
+        let Some(next) = self.group.known.range(later).next().copied() else {
+            return Ok(Vec::new());
+        };
         let mut tries = TRIES_MAX;
-        let mut best: Option<(Led, Place, JournalLine)> = None;
+        let mut best: Vec<(Led, Place, JournalLine)> = Vec::new();
         for proposal in proposals.iter().filter(|proposal| proposal.answer == Answer::Open) {
             let (place, line) = proposal.spot.read()?;
             let Some(led) = self.lead(record, &line, next, &mut tries)? else { continue };
-            let known = best.as_ref();
-            if known.is_none_or(|(known, ..)| led.is_read && !known.is_read) {
-                best = Some((led, place, line));
-            } else if known.is_some_and(|(known, ..)| known.contradicts(&led)) {
-                // Nobody tells which of them it was.
-                return Ok(None);
+            let proof = best.first().map(|(known, ..)| known.proof);
+            if proof.is_none_or(|proof| led.proof > proof) {
+                best = vec![(led, place, line)];
+            } else if proof == Some(led.proof) && best.iter().all(|(known, ..)| known.to != led.to)
+            {
+                best.push((led, place, line));
             }
         }
-        if let Some((_, place, line)) = best {
-            return Ok(Some((place, line)));
+        if best.is_empty() {
+            return Ok(self.choose_denied(record, &proposals, next)?.into_iter().collect());
         }
-        self.choose_denied(record, &proposals, next)
+        Ok(best.into_iter().map(|(_, place, line)| (place, line)).collect())
+    }
+
+    /// One of several changes was committed, and what was read next does not say which: the one
+    /// under which all that follows is as it should be. Where each leads astray, it is missing.
+    pub(super) fn try_each(
+        &mut self,
+        record: Record,
+        candidates: &[(Place, JournalLine)],
+    ) -> Result<(), JournalError> {
+        let mut best: Option<Self> = None;
+        for (place, line) in candidates.iter().filter(|_| self.forks_left > 0) {
+            let mut fork = self.clone();
+            fork.forks_left -= 1;
+            fork.commit(&record, place, line)?;
+            fork.go_on()?;
+            let is_right = fork.findings.len() == self.findings.len();
+            let lacks_less = |best: &Self| fork.missing.len() < best.missing.len();
+            if is_right && best.as_ref().is_none_or(lacks_less) {
+                best = Some(fork);
+            }
+        }
+        match best {
+            Some(best) => *self = best,
+            None => drop(self.skip(record)?),
+        }
+        Ok(())
     }
 
     /// A change that is said to have lost, and was read: nobody else folds its host's own word, and
@@ -90,7 +122,7 @@ impl Merge {
             let writer = players.find(|player| *player.stream.boot() == line.boot);
             let is_own = own_word(&line) && writer.is_some_and(is_whole);
             let led = self.lead(record, &line, next, &mut 1)?;
-            if !is_own || !led.is_some_and(|led| led.is_read) {
+            if !is_own || !led.is_some_and(|led| led.proof.is_read) {
                 continue;
             }
             let why = format!(
@@ -119,19 +151,34 @@ impl Merge {
         }
         *tries -= 1;
         if after.revision() == next {
-            let is_read = self.is_read(&after);
-            return Ok(is_read.map(|is_read| Led { is_read, to: after }));
+            let Some(is_read) = self.is_read(&after) else { return Ok(None) };
+            let proof = Proof { is_read, goes_on: self.goes_on(&after)? };
+            return Ok(Some(Led { proof, to: after }));
         }
         let on_top = self.group.proposals.get(&after.revision()).into_iter().flatten();
         let mut best: Option<Led> = None;
         for proposal in on_top.filter(|proposal| proposal.answer != Answer::Conflict) {
             let (_, line) = proposal.spot.read()?;
             let led = self.lead(&after, &line, next, tries)?;
-            if led.as_ref().map(|led| led.is_read) > best.as_ref().map(|best| best.is_read) {
+            if led.as_ref().map(|led| led.proof) > best.as_ref().map(|best| best.proof) {
                 best = led;
             }
         }
         Ok(best)
+    }
+
+    /// Does what was committed next follow from this?
+    fn goes_on(&self, after: &Record) -> Result<bool, JournalError> {
+        let next = self.group.proposals.get(&after.revision()).into_iter().flatten();
+        for proposal in next.filter(|proposal| proposal.answer == Answer::Committed) {
+            let (_, line) = proposal.spot.read()?;
+            if let JournalEntry::Proposed { change, inputs, suspects, .. } = &line.entry
+                && !follows(after, &Proposed { change, inputs, suspects })
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Is this what is read next? None: somebody has read otherwise.

@@ -59,6 +59,15 @@ pub(super) fn refold(
     (Some(after), findings)
 }
 
+/// Is the change what its inputs fold to on this record?
+pub(super) fn follows(record: &Record, proposed: &Proposed<'_>) -> bool {
+    let mut after = record.clone();
+    let folded = one_by_one(record, proposed);
+    after.apply(proposed.change).is_ok()
+        && folded
+            .is_some_and(|commits| commits.last().map_or(record, |(_, folded)| folded) == &after)
+}
+
 /// The record behind each input; none if one of them is refused.
 fn one_by_one<'a>(
     record: &Record,

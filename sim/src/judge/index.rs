@@ -50,8 +50,8 @@ pub(super) struct Proposal {
 /// All that the journals have of one record.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Group {
-    /// The lines of each process by its boot, those that came twice included. A process that has
-    /// followed another record too is in the groups of both, with all its lines.
+    /// The lines of each process in the order of their boots, those that came twice included. A
+    /// process that has followed another record too is in the groups of both, with all its lines.
     pub(super) processes: Vec<(HostId, Vec<Extent>)>,
     /// By the revision that they expect.
     pub(super) proposals: BTreeMap<Revision, Vec<Proposal>>,
@@ -91,7 +91,35 @@ impl Index {
                 index.group(&boot, process);
             }
         }
+        index.place_those_of_no_record();
         Ok(index)
+    }
+
+    /// A process that has never read a record begins and ends beside the only one that there is:
+    /// the next of its name finds its book. Of several nobody knows beside which. Where lines are
+    /// missing it may be the beginning of one that has read it.
+    fn place_those_of_no_record(&mut self) {
+        if self.groups.keys().flatten().count() != 1 {
+            return;
+        }
+        let of_none = self.groups.remove(&None).unwrap_or_default();
+        let Some(group) = self.groups.values_mut().next() else { return };
+        let mut others = Group::default();
+        for (boot, extents) in of_none.processes {
+            let known = group.processes.iter_mut().find(|(known, _)| *known == boot);
+            let last = extents.iter().map(|extent| extent.last).max();
+            match known {
+                None => group.processes.push((boot, extents)),
+                Some((_, rest)) if last < rest.iter().map(|extent| extent.first).min() => {
+                    rest.extend(extents);
+                }
+                Some(_) => others.processes.push((boot, extents)),
+            }
+        }
+        group.processes.sort_by(|(one, _), (other, _)| one.cmp(other));
+        if !others.processes.is_empty() {
+            self.groups.insert(None, others);
+        }
     }
 
     fn group(&mut self, boot: &HostId, mut process: Process) {

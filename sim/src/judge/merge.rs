@@ -18,6 +18,7 @@ use crate::check::{Around, Property, Violation, judge_report};
 use crate::world::RealEnd;
 
 /// The journals of one record, as far as they are judged.
+#[derive(Clone)]
 pub(super) struct Merge {
     id: Option<RecordId>,
     pub(super) group: Group,
@@ -25,15 +26,17 @@ pub(super) struct Merge {
     scene: Scene,
     /// None where it is not known what it was.
     record: Option<Record>,
-    findings: Vec<Finding>,
-    missing: Vec<String>,
+    pub(super) findings: Vec<Finding>,
+    pub(super) missing: Vec<String>,
     commits: u64,
     /// What was played, where somebody wants to play it again.
     tape: Option<Tape>,
+    /// How often it may still be gone two ways.
+    pub(super) forks_left: u32,
 }
 
 /// What really happened, as far as the journals tell.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Scene {
     truth: Truth,
     revoked: BTreeSet<GrantId>,
@@ -56,6 +59,7 @@ impl Merge {
             missing: Vec::new(),
             commits: 0,
             tape: None,
+            forks_left: FORKS_MAX,
         }
     }
 
@@ -77,6 +81,10 @@ impl Merge {
             Some((at, spot)) => self.resume(Revision(0), at, &spot)?,
             None => self.missing.push("no line has the record as a process has loaded it".into()),
         }
+        self.go_on()
+    }
+
+    pub(super) fn go_on(&mut self) -> Result<(), JournalError> {
         while !self.is_decided() {
             for at in 0..self.players.len() {
                 self.advance(at)?;
@@ -339,25 +347,43 @@ impl Merge {
     /// Moves the record on by one change; false where there is none.
     fn commit_next(&mut self) -> Result<bool, JournalError> {
         let Some(record) = self.record.take() else { return Ok(false) };
-        let Some((place, line)) = self.choose(&record)? else {
-            let at = record.revision();
-            let later = (Bound::Excluded(at), Bound::Unbounded);
-            let Some(known) = self.group.known.range(later).next_back().copied() else {
-                self.record = Some(record);
-                return Ok(false);
-            };
-            let load = self.group.loads.range(later).next();
-            match load.map(|(at, spot)| (*at, spot.clone())) {
-                Some((to, spot)) => self.resume(at, to, &spot)?,
-                None => self.missing.push(format!(
-                    "no journal that is given has all changes from {at} to {known}; what comes \
-                     after {at} is judged without the record"
-                )),
-            }
-            return Ok(true);
+        let candidates = self.choose(&record)?;
+        match candidates.as_slice() {
+            [] => return self.skip(record),
+            [(place, line)] => self.commit(&record, place, line)?,
+            _ => self.try_each(record, &candidates)?,
+        }
+        Ok(true)
+    }
+
+    /// Goes on behind changes that are missing; false where nothing comes behind them.
+    pub(super) fn skip(&mut self, record: Record) -> Result<bool, JournalError> {
+        let at = record.revision();
+        let later = (Bound::Excluded(at), Bound::Unbounded);
+        let Some(known) = self.group.known.range(later).next_back().copied() else {
+            self.record = Some(record);
+            return Ok(false);
         };
+        let load = self.group.loads.range(later).next();
+        match load.map(|(at, spot)| (*at, spot.clone())) {
+            Some((to, spot)) => self.resume(at, to, &spot)?,
+            None => self.missing.push(format!(
+                "no journal that is given has all changes from {at} to {known}; what comes \
+                 after {at} is judged without the record"
+            )),
+        }
+        Ok(true)
+    }
+
+    /// Moves the record on by this change.
+    pub(super) fn commit(
+        &mut self,
+        record: &Record,
+        place: &Place,
+        line: &JournalLine,
+    ) -> Result<(), JournalError> {
         let JournalEntry::Proposed { change, inputs, suspects, .. } = &line.entry else {
-            return Err(JournalError::Changed { place });
+            return Err(JournalError::Changed { place: place.clone() });
         };
         let revoked = inputs.iter().filter_map(|input| match input {
             Input::Revoke { grant, .. } => Some(*grant),
@@ -370,7 +396,7 @@ impl Merge {
         self.scene.revoked.extend(revoked);
         let proposed = Proposed { change, inputs, suspects };
         let around = Surroundings { players: &self.players, scene: &self.scene };
-        let (after, findings) = refold(&record, &proposed, &around, &place);
+        let (after, findings) = refold(record, &proposed, &around, place);
         self.commits += 1;
         if let Some((tape, after)) =
             self.tape.as_mut().zip(after.as_ref().filter(|_| findings.is_empty()))
@@ -393,7 +419,7 @@ impl Merge {
             }
         }
         self.record = after;
-        Ok(true)
+        Ok(())
     }
 }
 
@@ -410,6 +436,9 @@ pub(super) fn change(line: &JournalLine) -> Option<&handover_core::Change> {
         | JournalEntry::Ended => None,
     }
 }
+
+/// More would be tried for too long.
+const FORKS_MAX: u32 = 4;
 
 /// The revision that a process reads in this line.
 fn shown(entry: &JournalEntry) -> Option<Revision> {

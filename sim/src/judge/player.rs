@@ -15,7 +15,7 @@ use crate::check::Property;
 use crate::world::RealEnd;
 
 /// What really became of the builds under grants.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Truth {
     pub(super) ended: BTreeMap<GrantId, RealEnd>,
     plans: BTreeMap<GrantId, BTreeSet<Chunk>>,
@@ -23,7 +23,7 @@ pub(super) struct Truth {
 }
 
 /// A process that is replayed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Player {
     pub(super) stream: Stream,
     /// None before its boot, and where lines of it are missing.

@@ -7,7 +7,7 @@ use super::index::Extent;
 use super::line::{Cursor, JournalError, Place};
 
 /// The lines of one process.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Stream {
     boot: HostId,
     extents: Vec<(Extent, Option<Cursor>)>,

@@ -12,7 +12,7 @@ use handover_core::{Drain, Executor, Host, HostId, Input, Phase, Record, Revisio
 use super::line::Place;
 
 /// All moments up to the first that is not as it should be.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tape {
     pub(super) moments: Vec<Moment>,
     /// The record before the first of them.
@@ -21,13 +21,13 @@ pub(super) struct Tape {
     pub(super) to: Option<Record>,
     /// A line about another record, if there is one.
     pub(super) foreign: Option<Place>,
-    /// Lines of processes that have read nothing yet: nothing says when that was.
-    early: BTreeMap<usize, Vec<Told>>,
+    /// Lines of processes that have read nothing yet, by their boots: nothing says when that was.
+    early: BTreeMap<(HostId, usize), Vec<Told>>,
     begun: BTreeSet<usize>,
     stopped: bool,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Moment {
     Line(Box<Told>),
     Commit(Committed),
@@ -40,7 +40,7 @@ impl Moment {
 }
 
 /// A line, and where its host was after it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Told {
     pub(super) process: usize,
     pub(super) place: Place,
@@ -49,7 +49,7 @@ pub(super) struct Told {
 }
 
 /// A committed change.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Committed {
     pub(super) place: Place,
     pub(super) inputs: Vec<Input>,
@@ -107,12 +107,24 @@ impl Tape {
             return;
         }
         if reads.is_none() && !self.begun.contains(&told.process) {
-            self.early.entry(told.process).or_default().push(told);
+            let of = (told.line.boot.clone(), told.process);
+            self.early.entry(of).or_default().push(told);
             return;
         }
-        self.begun.insert(told.process);
-        let early = self.early.remove(&told.process).unwrap_or_default();
-        self.moments.extend(early.into_iter().chain([told]).map(Moment::line));
+        if self.begun.insert(told.process) {
+            self.begin_life(&told.line.boot);
+        }
+        self.moments.push(Moment::line(told));
+    }
+
+    /// Its early lines, and before them those of the earlier lives of its name that have read
+    /// nothing at all: one life begins after another.
+    fn begin_life(&mut self, boot: &HostId) {
+        let is_before = |of: &HostId| of.name == boot.name && of <= boot;
+        let early = std::mem::take(&mut self.early).into_iter();
+        let (before, others): (BTreeMap<_, _>, _) = early.partition(|((of, _), _)| is_before(of));
+        self.early = others;
+        self.moments.extend(before.into_values().flatten().map(Moment::line));
     }
 
     pub(super) fn commit(&mut self, committed: Committed, after: &Record) {

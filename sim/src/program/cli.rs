@@ -80,7 +80,8 @@ exits with 0 whatever it breaks.
 
 const JUDGE_EXIT_CODES: &str = "\
 Exit codes:
-  0  holds: all that happened is in the journals, and is as it should be
+  0  holds: what the journals tell has no gap and is as it should be; ends that are cut off, as a
+     crash leaves them, are none
   1  broken: a property, or the journals tell what the core does not do
   2  cannot be read: a file, a line that is none of a journal, a newer format
   4  unknown: what is there is as it should be, and something is missing";
@@ -194,7 +195,7 @@ pub(super) struct Judge {
     /// Also show what they tell, up to where they are broken
     #[arg(long = "as", value_name = "FORM", value_enum, conflicts_with = "json")]
     pub(super) form: Option<JudgeForm>,
-    /// Write what is shown to this file instead of stdout
+    /// Write what `--as` shows to this file instead of stdout; the verdict itself stays on stdout
     #[arg(short, long, value_name = "FILE", requires = "form")]
     pub(super) out: Option<PathBuf>,
 }

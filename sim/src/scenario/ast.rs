@@ -155,6 +155,8 @@ pub enum Command {
     Undrain { host: HostRef },
     /// `deadline HOST`
     Deadline { host: HostRef },
+    /// `interrupt HOST`
+    Interrupt { host: HostRef },
     /// `step HOST [WORD...]`; no words: the next effect.
     Step { host: HostRef, words: Vec<String> },
     /// `lose LINK`
@@ -185,6 +187,8 @@ pub enum Command {
     Overlap { name: String, version: Option<String> },
     /// `reuse HOST`
     Reuse { host: HostRef },
+    /// `lose-disk HOST`
+    LoseDisk { host: HostRef },
     /// `suspect HOST`
     Suspect { host: HostRef },
     /// `trust HOST`

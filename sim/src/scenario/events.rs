@@ -86,6 +86,7 @@ pub fn event_of(world: &World, command: &Command) -> Result<Option<Event>, NoEve
         },
         Command::Undrain { host } => Event::Undrain(who(host)?),
         Command::Deadline { host } => Event::Deadline(who(host)?),
+        Command::Interrupt { host } => Event::Interrupt(who(host)?),
         Command::Step { host, words } => step(world, who(host)?, words)?,
         Command::Lose { .. }
         | Command::Double { .. }
@@ -101,6 +102,7 @@ pub fn event_of(world: &World, command: &Command) -> Result<Option<Event>, NoEve
         | Command::Boot { .. }
         | Command::Overlap { .. }
         | Command::Reuse { .. }
+        | Command::LoseDisk { .. }
         | Command::Suspect { .. }
         | Command::Trust { .. }
         | Command::Reask { .. }
@@ -141,6 +143,7 @@ fn fault(world: &World, command: &Command) -> Result<Option<Event>, NoEvent> {
             Event::Overlap { name: name.as_str().into(), version: version_of(version.as_deref()) }
         }
         Command::Reuse { host } => Event::Reuse(who(host)?),
+        Command::LoseDisk { host } => Event::LoseDisk(who(host)?),
         Command::Suspect { host } => Event::Suspect(who(host)?),
         Command::Trust { host } => Event::Trust(who(host)?),
         Command::Reask { host } => Event::Reask(who(host)?),
@@ -184,6 +187,7 @@ fn fault(world: &World, command: &Command) -> Result<Option<Event>, NoEvent> {
         | Command::Drain { .. }
         | Command::Undrain { .. }
         | Command::Deadline { .. }
+        | Command::Interrupt { .. }
         | Command::Step { .. }
         | Command::Fail { .. }
         | Command::CancelBuild { .. }
@@ -342,6 +346,7 @@ pub fn command_of(world: &World, event: &Event) -> Command {
         },
         Event::Undrain(who) => Command::Undrain { host: host(*who) },
         Event::Deadline(who) => Command::Deadline { host: host(*who) },
+        Event::Interrupt(who) => Command::Interrupt { host: host(*who) },
         Event::Stall(target) => Command::Stall { target: target_ref(world, *target) },
         Event::Flow(target) => Command::Flow { target: target_ref(world, *target) },
         Event::Lose(wire) => Command::Lose { link: link(world, *wire) },
@@ -364,6 +369,7 @@ pub fn command_of(world: &World, event: &Event) -> Command {
             version: version.as_ref().map(Version::to_string),
         },
         Event::Reuse(who) => Command::Reuse { host: host(*who) },
+        Event::LoseDisk(who) => Command::LoseDisk { host: host(*who) },
         Event::Suspect(who) => Command::Suspect { host: host(*who) },
         Event::Trust(who) => Command::Trust { host: host(*who) },
         Event::Reask(who) => Command::Reask { host: host(*who) },

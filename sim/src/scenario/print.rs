@@ -72,6 +72,7 @@ impl Command {
             Self::Drain { .. } => "drain",
             Self::Undrain { .. } => "undrain",
             Self::Deadline { .. } => "deadline",
+            Self::Interrupt { .. } => "interrupt",
             Self::Step { .. } => "step",
             Self::Lose { .. } => "lose",
             Self::Double { .. } => "double",
@@ -87,6 +88,7 @@ impl Command {
             Self::Boot { .. } => "boot",
             Self::Overlap { .. } => "overlap",
             Self::Reuse { .. } => "reuse",
+            Self::LoseDisk { .. } => "lose-disk",
             Self::Suspect { .. } => "suspect",
             Self::Trust { .. } => "trust",
             Self::Reask { .. } => "reask",
@@ -116,12 +118,14 @@ impl Display for Command {
             | Self::Watch { host }
             | Self::Undrain { host }
             | Self::Deadline { host }
+            | Self::Interrupt { host }
             | Self::Cut { host }
             | Self::Pause { host }
             | Self::Resume { host }
             | Self::Crash { host }
             | Self::Gone { host }
             | Self::Reuse { host }
+            | Self::LoseDisk { host }
             | Self::Suspect { host }
             | Self::Trust { host }
             | Self::Reask { host }

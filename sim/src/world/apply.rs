@@ -56,6 +56,10 @@ impl World {
                 let refused = self.with_host(*who, facts, |host| host.undrain().err());
                 decline(*who, refused, facts);
             }
+            Event::Interrupt(who) => {
+                let refused = self.with_host(*who, facts, |host| host.interrupt().err());
+                decline(*who, refused, facts);
+            }
             Event::Deadline(who) => {
                 let refused = self.with_host(*who, facts, |host| host.deadline().err());
                 decline(*who, refused, facts);
@@ -80,6 +84,7 @@ impl World {
                 self.boot(name, version.as_ref(), facts);
             }
             Event::Reuse(who) => self.reuse(*who, facts),
+            Event::LoseDisk(who) => self.lose_disk(*who),
             Event::ArbiterCrash(arbiter) => self.restart_arbiter(*arbiter, facts),
             Event::Stall(_)
             | Event::Flow(_)
@@ -149,11 +154,13 @@ impl World {
             | Event::Drain { .. }
             | Event::Undrain(_)
             | Event::Deadline(_)
+            | Event::Interrupt(_)
             | Event::Crash(_)
             | Event::Gone(_)
             | Event::Boot { .. }
             | Event::Overlap { .. }
             | Event::Reuse(_)
+            | Event::LoseDisk(_)
             | Event::Reask(_)
             | Event::ArbiterCrash(_)
             | Event::Lapse(_)

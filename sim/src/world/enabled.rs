@@ -209,7 +209,8 @@ impl World {
             | Event::CancelBuild { who, .. }
             | Event::Drain { who, .. }
             | Event::Undrain(who)
-            | Event::Deadline(who) => self.acting(*who).map(|_| ()),
+            | Event::Deadline(who)
+            | Event::Interrupt(who) => self.acting(*who).map(|_| ()),
             Event::Reask(who) => {
                 let process = self.acting(*who)?;
                 ensure(process.phase() == Phase::StoodDown, "it has not stood down")
@@ -281,6 +282,9 @@ impl World {
                 self.has_room()?;
                 let lives = self.newest(name).is_some_and(|who| self.process(who).lives());
                 ensure(lives, "no process of this name lives; that is `boot`")
+            }
+            Event::LoseDisk(who) => {
+                ensure(!self.process(*who).lives(), "the process still lives; crash it first")
             }
             Event::Reuse(who) => {
                 self.has_room()?;

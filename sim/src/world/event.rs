@@ -149,6 +149,8 @@ pub enum Event {
     Undrain(Who),
     /// `deadline b`
     Deadline(Who),
+    /// `interrupt b`: who ends the process stops what runs, whatever its drain's deadline says.
+    Interrupt(Who),
     /// `stall LINK|record`
     Stall(Target),
     /// `flow LINK|record`
@@ -181,6 +183,8 @@ pub enum Event {
     Overlap { name: Name, version: Option<Version> },
     /// `reuse b`: a boot takes the number of this process.
     Reuse(Who),
+    /// `lose-disk b`: the book of this process, which has ended, is lost with its disk.
+    LoseDisk(Who),
     /// `suspect b`
     Suspect(Who),
     /// `trust b`
@@ -230,6 +234,7 @@ impl Event {
             | Self::Drain { who, .. }
             | Self::Undrain(who)
             | Self::Deadline(who)
+            | Self::Interrupt(who)
             | Self::Cut(who)
             | Self::Stale { who, .. }
             | Self::Slow { who, .. }
@@ -238,6 +243,7 @@ impl Event {
             | Self::Crash(who)
             | Self::Gone(who)
             | Self::Reuse(who)
+            | Self::LoseDisk(who)
             | Self::Suspect(who)
             | Self::Trust(who)
             | Self::Reask(who)

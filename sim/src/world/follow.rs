@@ -80,6 +80,8 @@ pub enum News {
     },
     /// The record refused an input.
     Refused(Who, Input, Refusal),
+    /// The disk of a process is lost, with all that was written there.
+    DiskLost(Who),
     /// A process died.
     Crashed(Who),
     /// A process ended in order.
@@ -163,6 +165,11 @@ impl World {
                 if self.process(who).lives() {
                     self.crash(who, facts);
                 }
+                Ok(named)
+            }
+            News::DiskLost(who) => {
+                let named = self.named(Some(Event::LoseDisk(who)), String::new, who);
+                self.lose_disk(who);
                 Ok(named)
             }
             News::Exited(who) => {
@@ -402,6 +409,7 @@ fn heard(who: Who, input: &HostInput) -> Option<Event> {
         },
         HostInput::Undrain => Event::Undrain(who),
         HostInput::Deadline => Event::Deadline(who),
+        HostInput::Interrupt => Event::Interrupt(who),
         HostInput::View(_) => Event::Read(who),
         HostInput::Plan { plan, .. } => Event::Plan { who, chunks: Some(plan.clone()) },
         HostInput::SignOff { chunk, sign_off, .. } => {
@@ -419,7 +427,7 @@ fn heard(who: Who, input: &HostInput) -> Option<Event> {
         HostInput::ComeBack { .. } => {
             Event::Step { who, step: Step { kind: StepKind::Return, work: None } }
         }
-        HostInput::Interrupt | HostInput::Unreadable(_) | HostInput::NoPlan { .. } => return None,
+        HostInput::Unreadable(_) | HostInput::NoPlan { .. } => return None,
     })
 }
 
@@ -431,5 +439,5 @@ fn text_of(input: &HostInput) -> String {
     if let HostInput::NoPlan { grant } = input {
         return format!("makes no plan for {grant}");
     }
-    "is interrupted".to_owned()
+    format!("{input:?}")
 }

@@ -73,6 +73,7 @@ impl World {
             | Event::Drain { .. }
             | Event::Undrain(_)
             | Event::Deadline(_)
+            | Event::Interrupt(_)
             | Event::Stall(_)
             | Event::Flow(_)
             | Event::Lose(_)
@@ -86,6 +87,7 @@ impl World {
             | Event::Resume(_)
             | Event::Overlap { .. }
             | Event::Reuse(_)
+            | Event::LoseDisk(_)
             | Event::Suspect(_)
             | Event::Trust(_)
             | Event::Reask(_)

@@ -80,6 +80,13 @@ impl World {
         facts.push(Fact::Booted { who, id });
     }
 
+    /// What is not in a book any more nobody can do or undo: the next boot finds none of it.
+    pub(super) fn lose_disk(&mut self, who: Who) {
+        let process = self.process_mut(who);
+        process.ledger = Arc::default();
+        process.owes_drain.clear();
+    }
+
     pub(super) fn suspect(&mut self, who: Who, suspected: bool) {
         let id = self.process(who).host.id().clone();
         let oracle = Arc::make_mut(&mut self.oracle);

@@ -2,6 +2,7 @@
 //! it comes to its end. When, how long and what else goes wrong is drawn from the seed.
 
 mod builder;
+mod chaos;
 mod drain;
 mod origin;
 mod rollout;
@@ -44,13 +45,17 @@ pub enum Scene {
     DrainedAtDeadline,
     /// The store is restored from a backup: whoever has read more refuses it.
     StoreRestored,
+    /// Disks are lost in a rolling update: the books of hosts, and counters of incarnations.
+    DisksLost,
+    /// Whatever can go wrong goes wrong at any moment of a rolling update.
+    Anything,
 }
 
 type Played<'a> = Pin<Box<dyn Future<Output = Result<(), Failure>> + 'a>>;
 
 impl Scene {
     /// All.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::RollingUpdate,
         Self::BuilderDies,
         Self::FrozenBuilder,
@@ -64,6 +69,8 @@ impl Scene {
         Self::SlotBeforeDrain,
         Self::DrainedAtDeadline,
         Self::StoreRestored,
+        Self::DisksLost,
+        Self::Anything,
     ];
 
     /// Its name in reports and on the command line.
@@ -83,6 +90,8 @@ impl Scene {
             Self::SlotBeforeDrain => "slot-before-drain",
             Self::DrainedAtDeadline => "drained-at-deadline",
             Self::StoreRestored => "store-restored",
+            Self::DisksLost => "disks-lost",
+            Self::Anything => "anything",
         }
     }
 
@@ -101,6 +110,8 @@ impl Scene {
             Self::SlotBeforeDrain => Box::pin(origin::slot_before_drain(cluster)),
             Self::DrainedAtDeadline => Box::pin(drain::drained_at_deadline(cluster)),
             Self::StoreRestored => Box::pin(store::store_restored(cluster)),
+            Self::DisksLost => Box::pin(chaos::disks_lost(cluster)),
+            Self::Anything => Box::pin(chaos::anything(cluster)),
         }
     }
 }

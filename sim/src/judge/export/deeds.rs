@@ -32,13 +32,7 @@ pub(super) fn deed(world: &World, who: Who, input: &HostInput) -> Result<Option<
         },
         HostInput::Undrain => Event::Undrain(who),
         HostInput::Deadline => Event::Deadline(who),
-        HostInput::Interrupt => {
-            let drain = world.process(who).host.executor().active_drain();
-            if drain.is_none_or(|drain| drain.at_deadline != AtDeadline::Interrupt) {
-                return Err("an interruption that is no drain's deadline".into());
-            }
-            Event::Deadline(who)
-        }
+        HostInput::Interrupt => Event::Interrupt(who),
         HostInput::Plan { plan, .. } => {
             let is_header = *plan == world.setup().chunks;
             if plan.is_empty() && !is_header {

@@ -6,6 +6,7 @@
 //! place; nothing is written then. The text is read back and run before it is given away, and has
 //! to come to the very record that the journals came to.
 
+mod books;
 mod deeds;
 mod plain;
 mod stage;

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use handover_core::journal::{HostInput, JournalEntry};
 use handover_core::{
-    Acknowledgement, Chunk, Drain, Effect, ExecutorEffect, HostId, Ledger, Name, Phase, Revision,
-    Version,
+    Acknowledgement, Chunk, Effect, ExecutorEffect, HostId, Ledger, Name, Phase, Revision, Version,
 };
 
 use super::super::line::Place as Where;
 use super::super::tape::{Committed, Moment, Stand, Told};
 use super::ExportError;
+use super::books::{Books, is_empty, nameless};
 use super::deeds::{deed, step_of};
 use crate::scenario::{Command, command_of};
 use crate::variants::Current;
@@ -33,8 +33,7 @@ pub(super) struct Stage {
     /// Processes that could not read the record while a slot was reserved for their asking, and gave
     /// it back. No command does that: in the world they hold it until a view answers.
     gave_back: BTreeSet<usize>,
-    /// The books that the later processes of each name will find.
-    books: BTreeMap<Name, Vec<(usize, Ledger)>>,
+    books: Books,
 }
 
 impl Stage {
@@ -42,20 +41,16 @@ impl Stage {
         let mut last = BTreeMap::new();
         let mut places: Vec<Place> = Vec::new();
         let mut plans: BTreeSet<BTreeSet<Chunk>> = BTreeSet::new();
-        let mut books: BTreeMap<Name, Vec<(usize, Ledger)>> = BTreeMap::new();
         for (at, moment) in moments.iter().enumerate() {
             let Moment::Line(told) = moment else { continue };
             last.insert(told.process, at);
             if let JournalEntry::Input(HostInput::Plan { plan, .. }) = &told.line.entry {
                 plans.insert(plan.clone());
             }
-            let JournalEntry::Boot { version, priority, settings, ledger } = &told.line.entry
-            else {
+            let JournalEntry::Boot { version, priority, settings, .. } = &told.line.entry else {
                 continue;
             };
             let name = told.line.host.name.clone();
-            let book = ledger.clone().unwrap_or_default();
-            books.entry(name.clone()).or_default().push((at, book));
             let place = Place {
                 version: version.clone(),
                 slots: settings.slots(),
@@ -88,7 +83,7 @@ impl Stage {
             newest: BTreeMap::new(),
             astray: BTreeMap::new(),
             gave_back: BTreeSet::new(),
-            books,
+            books: Books::of(moments),
         })
     }
 
@@ -163,7 +158,7 @@ impl Stage {
                 Err(why) => Err(no_command(place, why)),
             },
             JournalEntry::Acknowledged { effect, outcome } => {
-                self.step(who, effect, *outcome, place)
+                self.step(who, effect, *outcome, told)
             }
             JournalEntry::Ended => self.end(who, place),
             JournalEntry::Boot { .. }
@@ -236,6 +231,9 @@ impl Stage {
                         self.crash(newest, Some(at), place)?;
                     }
                 }
+                if let Some(newest) = newest.filter(|_| ledger.is_none_or(is_empty)) {
+                    self.lose_disk(newest, place)?;
+                }
                 let lives = newest.is_some_and(|who| self.world.process(who).lives());
                 let (name, version) = (host.name.clone(), Some(version.clone()));
                 let event = if lives {
@@ -283,33 +281,19 @@ impl Stage {
             return Ok(());
         }
         let name = self.world.process(who).name.clone();
-        let books = self.books.get(&name).into_iter().flatten();
-        let mut books = books.filter(|(at, _)| next.is_none_or(|next| *at >= next));
-        let wanted = books.next().map(|(_, book)| nameless(book));
-        if let Some(wanted) = wanted {
-            // A write may have come to the disk, and its answer not to the process.
-            for event in self.writes(who) {
-                let mut tried = self.world.clone();
-                let written = tried.apply(&event, &mut Vec::new()).is_ok();
-                let book = nameless(self.world.process(who).ledger.as_ref());
-                if written
-                    && book != wanted
-                    && nameless(tried.process(who).ledger.as_ref()) == wanted
-                {
-                    self.act(event, place)?;
-                    break;
-                }
-            }
+        if let Some(write) = self.books.last_write(&self.world, who, &name, next) {
+            self.act(write, place)?;
         }
         self.act(Event::Crash(who), place)
     }
 
-    fn writes(&self, who: Who) -> Vec<Event> {
-        let writes = |event: &Event| {
-            let kind = step_of(event).map(|step| step.kind);
-            matches!(kind, Some(StepKind::StoreEntry | StepKind::StoreDrain))
-        };
-        self.world.steps_of(who).into_iter().filter(writes).collect()
+    /// Where a process that is dead has left something in its book, that is lost with its disk.
+    fn lose_disk(&mut self, who: Who, place: &Where) -> Result<(), ExportError> {
+        let process = self.world.process(who);
+        if process.lives() || is_empty(&process.ledger) {
+            return Ok(());
+        }
+        self.act(Event::LoseDisk(who), place)
     }
 
     /// The host reads this revision, which is the newest.
@@ -345,21 +329,29 @@ impl Stage {
         who: Who,
         effect: &Effect,
         outcome: Acknowledgement,
-        place: &Where,
+        told: &Told,
     ) -> Result<(), ExportError> {
         let Some(step) = Step::of(effect) else { return Ok(()) };
+        let event = Event::Step { who, step };
         let is_drained = matches!(effect, Effect::Executor(ExecutorEffect::Drained { .. }));
         let happens = match outcome {
             Acknowledgement::Done => true,
             // It is looked at again in the step that ends the process, and that is what failed.
-            Acknowledgement::Failed => is_drained && !self.world.process(who).host.is_drained(),
-            // It is handed out once more, and done then.
-            Acknowledgement::Unknown => false,
+            Acknowledgement::Failed if is_drained => !self.world.process(who).host.is_drained(),
+            // It is handed out once more, and done then; unless nobody wants it any more.
+            Acknowledgement::Failed | Acknowledgement::Unknown => self.leads_there(&event, told),
         };
-        if !happens || self.world.process(who).order(&step).is_none() {
-            return Ok(());
-        }
-        self.act(Event::Step { who, step }, place)
+        let is_ordered =
+            step_of(&event).is_some_and(|step| self.world.process(who).order(step).is_some());
+        if happens && is_ordered { self.act(event, &told.place) } else { Ok(()) }
+    }
+
+    /// Is a process where its journal says once this has happened, and not before?
+    fn leads_there(&self, event: &Event, told: &Told) -> bool {
+        let Some(who) = event.who().filter(|who| !self.is_there(*who, told)) else { return false };
+        let mut tried = self.world.clone();
+        tried.apply(event, &mut Vec::new()).is_ok()
+            && told.stand.as_ref() == Some(&Stand::of(&tried.process(who).host))
     }
 
     /// The process ends in order: by its drain's end action, or because it was told to.
@@ -489,21 +481,4 @@ const RENAMED_MAX: usize = 8;
 
 pub(super) fn no_command(place: &Where, why: String) -> ExportError {
     ExportError::NoCommand { place: place.clone(), why }
-}
-
-/// A book without what only people read.
-fn nameless(book: &Ledger) -> Ledger {
-    let mut book = book.clone();
-    let plain = |drain: &Drain| Drain { reason: "".into(), since: 0, ..drain.clone() };
-    book.drain = book.drain.as_ref().map(plain);
-    for entry in book.entries.values_mut() {
-        if let handover_core::BuildState::Failed(reason) = &mut entry.state {
-            *reason = super::plain::plain_reason(reason);
-        }
-        if let Some(request) = &mut entry.drains {
-            (request.reason, request.since) = ("".into(), 0);
-        }
-    }
-    book.entries.retain(|work, entry| !(work.is_granted() && entry.state.is_terminal()));
-    book
 }

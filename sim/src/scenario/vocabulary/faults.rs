@@ -69,6 +69,12 @@ pub(super) const HOST_FAULTS: &[Word<Command>] = &[
     word("reuse HOST", "A boot takes a used incarnation (against rule Dr4).", "reuse b", |words| {
         Ok(Command::Reuse { host: words.host()? })
     }),
+    word(
+        "lose-disk HOST",
+        "The disk of a process that has ended is lost: the next boot finds an empty book.",
+        "lose-disk b",
+        |words| Ok(Command::LoseDisk { host: words.host()? }),
+    ),
     word("suspect HOST", "Membership suspects the host.", "suspect b", |words| {
         Ok(Command::Suspect { host: words.host()? })
     }),

@@ -117,6 +117,12 @@ const EXECUTOR: &[Word<Command>] = &[
         Ok(Command::Deadline { host: words.host()? })
     }),
     word(
+        "interrupt HOST",
+        "Whoever ends the process stops what runs there, at any time during a drain (rule Ex7).",
+        "interrupt b",
+        |words| Ok(Command::Interrupt { host: words.host()? }),
+    ),
+    word(
         "step HOST [WORD...]",
         "The host's next effect; with words, the effect that is printed so.",
         "step b store-drain",
