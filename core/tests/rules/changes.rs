@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use handover_core::{
     ApplyError, Change, GrantId, HoldRow, Incarnation, Input, Outcome, Record, RecordId, Revision,
-    Ruling, Seq, Statement, Ticket,
+    Ruling, Seq, Standing, Statement, Ticket,
 };
 
 use crate::common::{Arbiter, asking, finished, host};
@@ -161,4 +161,20 @@ fn several_inputs_in_one_change_are_as_many_revisions() {
     }
     assert_eq!(one, other);
     assert_eq!(joined, Some(change));
+}
+
+#[test]
+fn who_asks_again_in_the_change_that_frees_the_job_keeps_its_place() {
+    let mut arbiter = Arbiter::started_by_a(&[]);
+    arbiter.runs("c", "v2");
+    for name in ["b", "c"] {
+        arbiter.accepts(name, asking());
+    }
+    let host = host("a");
+    let gives_back =
+        Statement { host, version: "v1".into(), seq: Seq(9), standing: Standing::StoodDown };
+    let inputs = [word("b", "v1", 2), Input::Statement(gives_back)];
+    let change = arbiter.record.fold_all(&inputs, &BTreeSet::new()).change;
+    let hold = change.and_then(|change| change.hold).expect("it goes to the next");
+    assert_eq!(hold.hold().map(ToString::to_string).as_deref(), Some("Offered(b, g2)"));
 }

@@ -1,15 +1,33 @@
 //! What follows from a record as it is: each row of Ar7, the order of Ar8, views (Ar9), and the
 //! changes that carry it.
 
+use std::collections::BTreeSet;
+
 use crate::common::{self, Arbiter, accepted, asking, building, finished, host};
 use handover_core::{
-    ApplyError, GrantId, Incarnation, Input, Outcome, Priority, Remark, Revision, Seq, Standing,
-    Statement, Ticket,
+    ApplyError, GrantId, Incarnation, Input, Outcome, Priority, Record, Remark, Revision, Seq,
+    Standing, Statement, Ticket,
 };
 
 /// Ar7, row by row.
 mod each_row {
     use super::*;
+
+    /// Refused on its way in (Ar1); a store's rows may hold it all the same.
+    #[test]
+    fn a_word_about_another_grant_than_the_holds_moves_nothing() {
+        let arbiter = Arbiter::started_by_a(&["x"]);
+        for standing in [
+            building(9, &["x"]),
+            finished(9, Outcome::Clean, &["x"]),
+            finished(9, Outcome::Failed("no disk".into()), &[]),
+        ] {
+            let mut parts = arbiter.record.to_parts();
+            parts.lines.get_mut(&host("a")).expect("it has accepted").standing = standing;
+            let record = Record::from_parts(parts).expect("each row is well formed");
+            assert_eq!(record.settle(&BTreeSet::new()), None);
+        }
+    }
 
     #[test]
     fn an_offer_is_kept_while_its_host_asks() {

@@ -86,6 +86,15 @@ fn a_refusal_says_its_name_and_why() {
 }
 
 #[test]
+fn a_remark_has_a_name_and_only_the_impossible_is_an_alarm() {
+    let found = Some(G1);
+    assert_eq!(Remark::StaleGrant { found }.name(), "StaleGrant");
+    assert_eq!(Remark::UnknownChunk { chunk: "x".into() }.name(), "UnknownChunk");
+    assert!(Refusal::Impossible.is_alarm());
+    assert!(!Refusal::StaleGrant { found }.is_alarm() && !Refusal::Gone.is_alarm());
+}
+
+#[test]
 fn an_error_says_what_was_found() {
     let conflict = ApplyError::Conflict { expects: Revision(2), found: Revision(3) };
     let text = conflict.to_string();
