@@ -265,6 +265,7 @@ impl<K: Ord + Clone + serde::Serialize, V: Clone + serde::Serialize> serde::Seri
 #[cfg(test)]
 mod tests {
     use alloc::collections::BTreeMap;
+    use core::cell::Cell;
     use proptest::prelude::*;
 
     use super::*;
@@ -327,6 +328,43 @@ mod tests {
         assert_eq!(lengths(&rows), [16]);
         rows.insert(LEAF_MAX, ());
         assert_eq!(lengths(&rows), [8, 9]);
+    }
+
+    /// A key that counts how often it is compared.
+    #[derive(Clone)]
+    struct Counted<'a>(u32, &'a Cell<usize>);
+
+    impl PartialEq for Counted<'_> {
+        fn eq(&self, other: &Self) -> bool {
+            self.cmp(other).is_eq()
+        }
+    }
+
+    impl Eq for Counted<'_> {}
+
+    impl PartialOrd for Counted<'_> {
+        fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+            Some(self.cmp(other))
+        }
+    }
+
+    impl Ord for Counted<'_> {
+        fn cmp(&self, other: &Self) -> Ordering {
+            self.1.set(self.1.get() + 1);
+            self.0.cmp(&other.0)
+        }
+    }
+
+    #[test]
+    fn leaves_that_two_maps_share_are_passed_over_without_a_look() {
+        let looks = Cell::new(0);
+        let rows = (0..1_000).map(|key| (Counted(key, &looks), 0));
+        let rows: Rows<Counted<'_>, u32> = rows.collect();
+        let mut changed = rows.clone();
+        changed.insert(Counted(500, &looks), 1);
+        looks.set(0);
+        assert_eq!(changed.differences(&rows).len(), 1);
+        assert!(looks.get() <= LEAF_MAX, "{looks:?}");
     }
 
     #[test]

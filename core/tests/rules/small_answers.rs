@@ -8,8 +8,8 @@ use handover_core::executor::{
 };
 use handover_core::{
     AtDeadline, BuildId, Cancelling, Candidate, Drain, DrainId, DrainRequest, Effect, GrantId,
-    Hold, Host, HostId, Input, Priority, Record, RecordError, RecordId, Seq, SignOff, Standing,
-    Statement, Then, Version,
+    Hold, Host, HostId, Input, Priority, Record, RecordError, RecordId, RecordParts, Revision, Seq,
+    SignOff, Standing, Statement, Then, Version,
 };
 
 fn executor() -> Executor {
@@ -384,4 +384,14 @@ fn an_offer_carries_neither_sign_offs_nor_a_cancel() {
         }),
         refused
     );
+}
+
+#[test]
+fn a_record_may_have_come_to_the_highest_number_and_not_beyond() {
+    let to = |number: u64| {
+        let parts = RecordParts { revision: Revision(number), ..offered().to_parts() };
+        Record::from_parts(parts).err()
+    };
+    assert_eq!(to(u64::MAX / 2), None);
+    assert_eq!(to(u64::MAX / 2 + 1), Some(RecordError::Exhausted));
 }
