@@ -57,6 +57,8 @@ mod table {
         NoEvictionGoes,
         /// `NoEviction`: a started hold is taken back from a host that does not work under it.
         NoEvictionGivenBack,
+        /// `NoEviction`: membership names somebody, and the record marks him as gone.
+        NoEvictionNamed,
         /// `GateTruth`: a gate is open.
         GateTruthOpen,
         /// `NoLostReport`: a host is done with its report.
