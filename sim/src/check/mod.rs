@@ -46,6 +46,7 @@ pub mod superseded_stops;
 #[cfg(test)]
 mod testing;
 pub mod truthful_idle;
+mod verdict_due;
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -53,6 +53,12 @@ mod table {
         ApprovalTruthApproved,
         /// `ApprovalTruth`: an approval stands.
         ApprovalTruthStands,
+        /// `ApprovalTruth`: a report fails a version.
+        ApprovalTruthFailed,
+        /// `ApprovalTruth`: a hold ends that an operator has blocked.
+        ApprovalTruthBlocked,
+        /// `ApprovalTruth`: an operator lifts a failure.
+        ApprovalTruthRetried,
         /// `NoEviction`: a started hold goes, and for a reason.
         NoEvictionGoes,
         /// `NoEviction`: a started hold is taken back from a host that does not work under it.
