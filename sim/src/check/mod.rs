@@ -26,6 +26,7 @@
 
 pub mod approval_truth;
 pub mod capacity;
+mod drain_as_asked;
 pub mod gate_truth;
 pub mod grants_increase;
 mod liveness;

@@ -89,6 +89,8 @@ mod table {
         QuietDrainWaitedFor,
         /// `QuietDrain`: a deadline interrupts.
         QuietDrainDeadline,
+        /// `QuietDrain`: a deadline is reported.
+        QuietDrainReported,
         /// `QuietDrain`: a boot finds a drain that lasts.
         QuietDrainBoot,
         /// `TruthfulIdle`: a process is drained, or ends.
