@@ -227,20 +227,18 @@ fn a_failure_that_breaks_nothing_is_not_verified() {
     assert!(explanation.to_string().contains("unverified"), "{explanation}");
 }
 
-/// News that nobody reads, and hosts that come back for ever.
+/// News that nobody reads.
 #[test]
 fn a_livelock_of_a_large_rollout_is_explained_by_few_steps_of_few_hosts() {
-    for (protocol, seed) in [("lapse-to-the-same-host", 0), ("word-buries-the-last-life", 1)] {
-        let wrong = by_name(protocol).expect("there is such a protocol");
-        let report = run_seed(seed, &Settings::default(), Strategy::Mix, wrong);
-        let failure = Failure::of(&report).expect("it goes on for ever");
-        assert_eq!(failure.violation.property, Property::NoLivelock, "{protocol}");
-        let explanation = explain(&failure, &Limits::default());
-        assert!(explanation.is_verified, "{protocol}: {explanation}");
-        assert!(explanation.setup.places.len() <= 2, "{protocol}: {explanation}");
-        assert!(explanation.steps() < 40, "{protocol}: {explanation}");
-        assert!(explanation.replayed_steps < 200_000, "{protocol}: {explanation}");
-    }
+    let wrong = by_name("lapse-to-the-same-host").expect("there is such a protocol");
+    let report = run_seed(0, &Settings::default(), Strategy::Mix, wrong);
+    let failure = Failure::of(&report).expect("it goes on for ever");
+    assert_eq!(failure.violation.property, Property::NoLivelock);
+    let explanation = explain(&failure, &Limits::default());
+    assert!(explanation.is_verified, "{explanation}");
+    assert!(explanation.setup.places.len() <= 2, "{explanation}");
+    assert!(explanation.steps() < 40, "{explanation}");
+    assert!(explanation.replayed_steps < 200_000, "{explanation}");
 }
 
 #[test]

@@ -1,15 +1,16 @@
 //! `ApprovalTruth`: a version is approved only by folding the holder's own `Finished` under the
-//! hold's grant, clean and with every planned chunk signed off clean.
+//! hold's grant, clean and with every planned chunk signed off clean; and each verdict follows from
+//! what was reported under its grant, or from an operator's word, neither of which is lost.
 //!
 //! What the record says is held against what really happened: the build of that grant did end
 //! well on that host, with those chunks. Carried by Ar1 (who is heard, and about what) and Ar7
-//! (the one way to an approval).
+//! (the one way to an approval). What else verdicts follow from is judged in [`verdict_due`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use handover_core::{Chunk, Hold, Input, Outcome, SignOff, Stage, Standing, Verdict, Version};
 
-use super::{Around, Commit, Property, Transition, Violation, demand};
+use super::{Around, Commit, Property, Transition, Violation, demand, verdict_due};
 use crate::mark::mark;
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
@@ -30,7 +31,7 @@ pub(super) fn judge(world: &dyn Around, commit: &Commit<'_>) -> Result<(), Viola
             None => judge_approval(world, commit, version, verdict)?,
         }
     }
-    Ok(())
+    verdict_due::judge(world, commit)
 }
 
 fn judge_approval(
@@ -76,7 +77,7 @@ fn report<'a>(input: Option<&'a Input>, hold: &Hold) -> Option<&'a BTreeMap<Chun
 }
 
 /// Is this chunk clean by the newest word?
-fn is_clean(chunk: &Chunk, newest: &BTreeMap<Chunk, SignOff>, hold: &Hold) -> bool {
+pub(super) fn is_clean(chunk: &Chunk, newest: &BTreeMap<Chunk, SignOff>, hold: &Hold) -> bool {
     let word = newest.get(chunk).or_else(|| hold.signed_off.get(chunk));
     word == Some(&SignOff::Clean)
 }

@@ -26,6 +26,7 @@
 
 pub mod approval_truth;
 pub mod capacity;
+mod drain_as_asked;
 pub mod gate_truth;
 pub mod grants_increase;
 mod liveness;
@@ -46,6 +47,7 @@ pub mod superseded_stops;
 #[cfg(test)]
 mod testing;
 pub mod truthful_idle;
+mod verdict_due;
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -4,8 +4,14 @@
 //! It goes by its host's own report, by an operator's revocation, or with its host. A host that
 //! cancels, asks or has stood down has itself said otherwise. Carried by St1 and St2 (no old word
 //! undoes a newer one), Ar1, Ar2 and Ar7 (silence and suspicion take nothing back).
+//!
+//! Nor does a commit take a line, or mark anybody as gone, but of whom membership named in its
+//! input, and of nobody else of that name (Ar2). A hold would go with its line, and with the mark
+//! go the claims of a host that lives: all properties excuse who is gone by the record. As this is
+//! judged at each commit, whoever is gone by a record that broke nothing was named, or has no line
+//! below a life that was, which is what Ar2 says that such an end implies.
 
-use handover_core::{GrantId, Hold, Input, Phase, Standing};
+use handover_core::{GrantId, Hold, HostId, Input, Phase, Standing};
 
 use super::{Around, Commit, Property, Transition, Violation, demand};
 use crate::mark::mark;
@@ -15,6 +21,7 @@ pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
 }
 
 pub(super) fn judge(world: &dyn Around, commit: &Commit<'_>) -> Result<(), Violation> {
+    judge_gone(world, commit)?;
     let Some(hold) = commit.before.hold().filter(|hold| hold.is_started()) else {
         return Ok(());
     };
@@ -36,6 +43,40 @@ pub(super) fn judge(world: &dyn Around, commit: &Commit<'_>) -> Result<(), Viola
         let held = world.hold_label(hold);
         format!("{held} was taken back, and its host lives and works under it")
     })
+}
+
+/// Ar2: only whom membership names goes, and only his line.
+fn judge_gone(world: &dyn Around, commit: &Commit<'_>) -> Result<(), Violation> {
+    let named = match commit.input {
+        Some(Input::Gone(host)) => Some(host),
+        Some(
+            Input::Statement(_)
+            | Input::Retry { .. }
+            | Input::Lapse { .. }
+            | Input::Cancel { .. }
+            | Input::Revoke { .. },
+        )
+        | None => None,
+    };
+    if named.is_some() {
+        mark!(NoEvictionNamed);
+    }
+    let (before, after) = (commit.before, commit.after);
+    for (host, _) in after.lines_unlike(before) {
+        let stays = named == Some(host) || after.line(host).is_some();
+        demand(Property::NoEviction, stays, || {
+            let label = world.host_label(host);
+            format!("the line of {label} was taken, and membership did not name it")
+        })?;
+    }
+    for (name, incarnation) in after.gone_unlike(before) {
+        let marked = incarnation.map(|incarnation| HostId { name: name.clone(), incarnation });
+        demand(Property::NoEviction, marked.as_ref() == named, || {
+            let label = marked.map_or_else(|| name.to_string(), |host| world.host_label(&host));
+            format!("{label} was marked as gone, and membership did not name it")
+        })?;
+    }
+    Ok(())
 }
 
 /// Is this the holder's own report, or the operator's force?
@@ -71,7 +112,7 @@ fn works_under(phase: Phase) -> Option<GrantId> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use handover_core::{Outcome, RecordParts};
+    use handover_core::{Incarnation, Outcome, RecordParts};
 
     use super::*;
     use crate::check::testing::{
@@ -83,6 +124,12 @@ mod tests {
 
     fn take_back(parts: &mut RecordParts) {
         parts.hold = None;
+    }
+
+    fn bury_holder(parts: &mut RecordParts) {
+        let hold = parts.hold.take().expect("a builds");
+        parts.lines.remove(&hold.host);
+        parts.gone.insert(hold.host.name, hold.host.incarnation);
     }
 
     fn report(grant: GrantId) -> Standing {
@@ -130,17 +177,42 @@ mod tests {
 
     #[test]
     fn a_host_that_is_gone_dead_or_cancelling_has_no_claim() {
-        let gone = Made::committing(&building(), None, |parts| {
-            let hold = parts.hold.take().expect("a builds");
-            parts.lines.remove(&hold.host);
-            parts.gone.insert(hold.host.name, hold.host.incarnation);
-        });
-        gone.holds(PROPERTY);
+        let named = Some(Input::Gone(building().process(A).host.id().clone()));
+        Made::committing(&building(), named, bury_holder).holds(PROPERTY);
         let dead = after(building(), [Event::Crash(A)]);
         Made::committing(&dead, None, take_back).holds(PROPERTY);
         let stops = Event::StandDown { who: A, after: false };
         let cancelling = after(building(), [stops]);
         Made::committing(&cancelling, None, take_back).holds(PROPERTY);
+    }
+
+    #[test]
+    fn burying_whom_membership_did_not_name_breaks_it() {
+        let why = "the line of a was taken, and membership did not name it";
+        let world = building();
+        Made::committing(&world, None, bury_holder).breaks(PROPERTY, why);
+        let own = saying(&world, A, report(G1));
+        Made::committing(&world, Some(own), bury_holder).breaks(PROPERTY, why);
+        let other = Input::Gone(world.process(B).host.id().clone());
+        Made::committing(&world, Some(other), bury_holder).breaks(PROPERTY, why);
+        let a = world.process(A).host.id();
+        for incarnation in [a.incarnation.next(), Incarnation(0)] {
+            let life = Input::Gone(HostId { name: a.name.clone(), incarnation });
+            Made::committing(&world, Some(life), bury_holder).breaks(PROPERTY, why);
+        }
+    }
+
+    #[test]
+    fn marking_more_as_gone_than_membership_named_breaks_it() {
+        let world = building();
+        let named = world.process(A).host.id().clone();
+        let later = named.incarnation.next();
+        let made = Made::committing(&world, Some(Input::Gone(named)), |parts| {
+            let hold = parts.hold.take().expect("a builds");
+            parts.lines.remove(&hold.host);
+            parts.gone.insert(hold.host.name, later);
+        });
+        made.breaks(PROPERTY, "a.2 was marked as gone, and membership did not name it");
     }
 
     #[test]

@@ -22,10 +22,30 @@ pub(super) fn at_rest(world: &World) -> Result<(), Violation> {
 
 #[cfg(test)]
 mod tests {
+    use handover_core::{AtDeadline, EndAction, Term};
+
     use super::*;
-    use crate::check::testing::{A, B, after, two_under};
+    use crate::check::testing::{A, B, after, two_under, until};
     use crate::check::{Rest, rest};
     use crate::world::{ArbiterIndex, Event};
+
+    /// `a` is drained, and its drain is to end its process.
+    fn over(end: EndAction) -> World {
+        let term = Term::UntilUndrained;
+        let drain = Event::Drain { who: A, term, end, at_deadline: AtDeadline::Report };
+        let drained = |world: &World| world.process(A).host.is_drained();
+        until(after(two_under("current"), [drain]), drained)
+    }
+
+    #[test]
+    fn a_drained_process_that_is_to_end_and_does_not_breaks_it() {
+        at_rest(&over(EndAction::Nothing)).expect("it stays");
+        for end in [EndAction::Restart, EndAction::Stop] {
+            let why = "a is drained, and does not end as its drain says";
+            let broken = at_rest(&over(end)).map_err(|violation| violation.why);
+            assert_eq!(broken, Err(why.to_owned()));
+        }
+    }
 
     /// `a` stands down while the offer is on its way to it; `b` asks too.
     fn crossing(protocol: &str) -> World {

@@ -3,7 +3,8 @@
 //! the drain that its success owes is declared. Nor is that drain declared before the success is on
 //! record: a build that has yet to fail, or is run again after a crash, closes no gate.
 //!
-//! A durable drain that lasts is in force from the boot on. Carried by Ex3, Ex4, Ex6 and Ho1 to
+//! A durable drain that lasts is in force from the boot on, and one that is over is not; and a drain
+//! does what its request named (Ex7). Carried by Ex3, Ex4, Ex6, Ex7 and Ho1 to
 //! Ho3. Broken in Werkator PR 66, where the slot was free before the drain was declared.
 
 use handover_core::executor::Stage;
@@ -11,7 +12,7 @@ use handover_core::{
     AtDeadline, BuildId, BuildState, Drain, Executor, Ledger, Term, Version, Work,
 };
 
-use super::{Property, Transition, Violation, dead_before, demand};
+use super::{Property, Transition, Violation, dead_before, demand, drain_as_asked};
 use crate::mark::mark;
 use crate::world::{Event, Process, Who};
 
@@ -46,6 +47,7 @@ pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
             })?;
         }
     }
+    drain_as_asked::check(step)?;
     check_boot(step)
 }
 
@@ -131,7 +133,7 @@ fn is_waited_for(executor: &Executor, work: &Work) -> bool {
     parent.is_some_and(|parent| is_current(executor, &Work::Local(parent)))
 }
 
-/// Ex7: a boot neither forgets a drain nor the debt of one.
+/// Ex7: a boot neither forgets a drain nor the debt of one, nor takes up what is over.
 fn check_boot(step: &Transition<'_>) -> Result<(), Violation> {
     let Some((dead, who, booted)) = dead_before(step) else {
         return Ok(());
@@ -142,9 +144,13 @@ fn check_boot(step: &Transition<'_>) -> Result<(), Violation> {
         mark!(QuietDrainBoot);
     }
     let drains = booted.host.executor().is_draining();
-    demand(Property::QuietDrain, drains || !due, || {
+    demand(Property::QuietDrain, drains == due, || {
         let label = step.after.label(who);
-        format!("{label} has booted with an open gate, and its book has a drain that lasts")
+        if due {
+            format!("{label} has booted with an open gate, and its book has a drain that lasts")
+        } else {
+            format!("{label} has booted with a closed gate, and its book has no drain that lasts")
+        }
     })
 }
 
@@ -277,6 +283,15 @@ mod tests {
         let over = booting(stored(Term::ThisVersion), "v2");
         assert!(!over.after.process(Who(2)).host.executor().is_draining());
         over.holds(PROPERTY);
+        let mut outlives = over;
+        let drained = stored(Term::ThisVersion).process(A).host.executor().active_drain().cloned();
+        outlives.after.edit_process(Who(2), |process| {
+            edit_executor(process, |parts| parts.drain = drained);
+        });
+        outlives.breaks(
+            PROPERTY,
+            "a has booted with a closed gate, and its book has no drain that lasts",
+        );
     }
 
     #[test]

@@ -53,10 +53,18 @@ mod table {
         ApprovalTruthApproved,
         /// `ApprovalTruth`: an approval stands.
         ApprovalTruthStands,
+        /// `ApprovalTruth`: a report fails a version.
+        ApprovalTruthFailed,
+        /// `ApprovalTruth`: a hold ends that an operator has blocked.
+        ApprovalTruthBlocked,
+        /// `ApprovalTruth`: an operator lifts a failure.
+        ApprovalTruthRetried,
         /// `NoEviction`: a started hold goes, and for a reason.
         NoEvictionGoes,
         /// `NoEviction`: a started hold is taken back from a host that does not work under it.
         NoEvictionGivenBack,
+        /// `NoEviction`: membership names somebody, and the record marks him as gone.
+        NoEvictionNamed,
         /// `GateTruth`: a gate is open.
         GateTruthOpen,
         /// `NoLostReport`: a host is done with its report.
@@ -81,6 +89,8 @@ mod table {
         QuietDrainWaitedFor,
         /// `QuietDrain`: a deadline interrupts.
         QuietDrainDeadline,
+        /// `QuietDrain`: a deadline is reported.
+        QuietDrainReported,
         /// `QuietDrain`: a boot finds a drain that lasts.
         QuietDrainBoot,
         /// `TruthfulIdle`: a process is drained, or ends.

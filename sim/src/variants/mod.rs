@@ -194,7 +194,8 @@ pub trait Protocol: fmt::Debug + Sync {
         false
     }
 
-    /// The book that a boot finds.
+    /// The book that a boot finds. It has to be one that [`handover_core::Executor::recover`] takes
+    /// (no two builds in one place, none before its parent): at another the world panics.
     fn recover(&self, ledger: Ledger) -> Ledger {
         ledger
     }

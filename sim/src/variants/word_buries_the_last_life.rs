@@ -2,7 +2,8 @@
 //!
 //! Where a supervisor starts the next before the last has ended, both live; each comes back anew and
 //! buries the other, for ever (Systemorph/MeshWeaver#1366). It leaves out the last sentence of Ar1: a
-//! statement never implies anything about another incarnation. Breaks `NoLivelock`.
+//! statement never implies anything about another incarnation. Breaks `NoEviction`: membership named
+//! nobody.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +24,7 @@ impl Protocol for WordBuriesTheLastLife {
     }
 
     fn breaks(&self) -> Option<Property> {
-        Some(Property::NoLivelock)
+        Some(Property::NoEviction)
     }
 
     fn fold(

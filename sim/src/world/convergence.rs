@@ -11,8 +11,8 @@ pub struct Stuck(pub String);
 impl World {
     /// All that keeps this world from being converged; nothing if it is. Converged: no hold,
     /// nothing in flight that matters, each dead host known to be gone, each living host that
-    /// wants the job and is not drained is served, or blocked by a failure that it has seen, and
-    /// no build parked under an open gate.
+    /// wants the job and is not drained is served, or blocked by a failure that it has seen, no
+    /// build parked under an open gate, and nobody drained who is to end.
     #[must_use]
     pub fn stuck(&self) -> Vec<Stuck> {
         let mut stuck = Vec::new();
@@ -67,6 +67,9 @@ impl World {
         let gate = host.gate();
         if let Phase::Expelled { .. } = process.phase() {
             stuck.push(Stuck(format!("{label} was declared gone and has not come back")));
+        }
+        if process.ends_when_drained() && host.is_drained() {
+            stuck.push(Stuck(format!("{label} is drained, and does not end as its drain says")));
         }
         let verdict = self.committed().verdict(host.version());
         let unseen = match (&gate, verdict) {

@@ -97,7 +97,7 @@ impl World {
         let ledger = ledger.map(|ledger| self.protocol().recover(ledger));
         let executor = match &ledger {
             Some(ledger) => Executor::recover(settings, version.clone(), ledger.clone())
-                .expect("the ledger was written by this executor"),
+                .expect("core takes what this executor wrote and a protocol left of it"),
             None => Executor::new(settings, version.clone()),
         };
         let host = Host::new(candidate, executor);

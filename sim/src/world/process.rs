@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use handover_core::{
-    BuildId, Chunk, Effect, ExecutorEffect, Host, Ledger, Name, Phase, Seq, SignOff, View, Work,
+    BuildId, Chunk, Effect, EndAction, ExecutorEffect, Host, Ledger, Name, Phase, Seq, SignOff,
+    View, Work,
 };
 use serde::{Deserialize, Serialize};
 
@@ -186,6 +187,18 @@ impl Process {
             Life::Up | Life::Paused => true,
             Life::Crashed | Life::Exited => false,
         }
+    }
+
+    /// Is a drain in force that ends it once it is drained? One that it booted into and that was to
+    /// start it again has done so.
+    #[must_use]
+    pub fn ends_when_drained(&self) -> bool {
+        let parts = self.host.executor().parts();
+        parts.drain.as_ref().is_some_and(|drain| match drain.end {
+            EndAction::Nothing => false,
+            EndAction::Restart => !parts.booted_into,
+            EndAction::Stop => true,
+        })
     }
 
     /// Does it act?
