@@ -30,6 +30,7 @@ const STEPS: &[(&str, usize)] = &[
     ("status-before-artifacts", 9),
     ("deployment-awaits-itself", 1),
     ("drain-before-status", 2),
+    ("word-buries-the-last-life", 5),
 ];
 
 #[test]

@@ -205,11 +205,6 @@ impl Truth {
             {
                 self.end(host, *grant, *end == End::Succeeded);
             }
-            HostInput::BuildStop { work: work @ Work::Granted(grant) }
-                if host.executor().is_running(work) =>
-            {
-                self.end(host, *grant, false);
-            }
             HostInput::BuildEnd { .. }
             | HostInput::BuildStop { .. }
             | HostInput::Ask

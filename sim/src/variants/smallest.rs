@@ -2,8 +2,8 @@
 
 use super::Protocol;
 use crate::choose::FaultKind::{
-    self, Arbiter, Cancel, Crash, Drain, Fail, Gone, Lapse, Reask, Retry, Revoke, Suspect, Undrain,
-    Unsigned,
+    self, Arbiter, Cancel, Crash, Drain, Fail, Gone, Lapse, Overlap, Reask, Retry, Revoke, Suspect,
+    Undrain, Unsigned,
 };
 use crate::explore::{Bounds, Counterexample, Exploration, Property, Reductions};
 
@@ -41,6 +41,7 @@ const ROWS: &[Row] = &[
     ("reservation-kept", &[0], 1, (0, 0), &[(Revoke, 1)], 40_000),
     ("ends-when-idle", &[0], 1, (0, 0), &[(Drain, 1)], 40_000),
     ("lapse-to-the-same-host", &[0, 0], 0, (0, 0), &[], 20_000),
+    ("word-buries-the-last-life", &[0], 1, (0, 0), &[(Overlap, 1)], 2_000),
     ("age-is-death", &[0, 0], 1, (0, 0), &[(Suspect, 1)], 40_000),
     ("latest-verdict", &[0, 1], 1, (0, 0), &[(Fail, 1)], 40_000),
     ("offer-to-a-draining-host", &[0, 0], 1, (0, 0), &[(Drain, 1), (Lapse, 1)], 10_000),
@@ -67,10 +68,6 @@ const UNEXPLORED: &[(&str, &str)] = &[
         "approval-before-commit",
         "the world tells and commits in one step; only a lost compare-and-set comes between, and \
          the one arbiter of the explorer loses none",
-    ),
-    (
-        "word-buries-the-last-life",
-        "its cycle makes incarnations without end, which no rank stands for: the space is infinite",
     ),
     (
         "reused-number-unnoticed",
