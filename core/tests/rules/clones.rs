@@ -1,5 +1,7 @@
 //! A clone into a value that is there already is the same as a fresh one, whatever was there.
 
+use std::fmt::Debug;
+
 use handover_core::{
     AtDeadline, BuildId, Candidate, DrainRequest, EndAction, Host, HostId, Outcome, Priority, Term,
 };
@@ -57,11 +59,10 @@ fn hosts() -> Vec<Host> {
     all.into_iter().map(|driven| driven.host).collect()
 }
 
-#[test]
-fn a_candidate_that_is_cloned_into_another_is_the_same() {
-    let all = candidates();
-    for from in &all {
-        for old in &all {
+/// Clones each of them into a copy of each.
+fn clones_into_each<T: Clone + PartialEq + Debug>(all: &[T]) {
+    for from in all {
+        for old in all {
             let mut into = old.clone();
             into.clone_from(from);
             assert_eq!(into, *from, "into {old:?}");
@@ -70,15 +71,13 @@ fn a_candidate_that_is_cloned_into_another_is_the_same() {
 }
 
 #[test]
+fn a_candidate_that_is_cloned_into_another_is_the_same() {
+    clones_into_each(&candidates());
+}
+
+#[test]
 fn a_host_that_is_cloned_into_another_is_the_same() {
-    let all = hosts();
-    for from in &all {
-        for old in &all {
-            let mut into = old.clone();
-            into.clone_from(from);
-            assert_eq!(into, *from, "into {old:?}");
-        }
-    }
+    clones_into_each(&hosts());
 }
 
 #[test]
