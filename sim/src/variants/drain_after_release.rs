@@ -4,7 +4,7 @@
 //! where the drain waits for it or cuts it short (Werkator PR 66). Breaks `QuietDrain`. The rule that it leaves out
 //! is Ex3: declare before release.
 
-use handover_core::{Executor, ExecutorEffect};
+use handover_core::{Executor, ExecutorEffect, Work};
 
 use super::{Property, Protocol};
 use crate::world::Process;
@@ -25,10 +25,12 @@ impl Protocol for DrainAfterRelease {
         Some(Property::QuietDrain)
     }
 
-    /// The declaration is acknowledged to the release path, and taken back until the release.
+    /// The declaration is acknowledged to the release path, and taken back until the release. What an
+    /// operator adds to the drain of a deployment that is long over is no such declaration.
     fn performed(&self, process: &mut Process, order: &ExecutorEffect) {
         if let ExecutorEffect::StoreDrain { drain: Some(drain) } = order
-            && drain.by.is_some()
+            && let Some(build) = drain.by.clone()
+            && process.host.executor().stage(&Work::Local(build)).is_some()
             && !has_parked(process)
         {
             set_drain(process, None);
