@@ -4,7 +4,7 @@
 //!
 //! What the record says is held against what really happened: the build of that grant did end
 //! well on that host, with those chunks. Carried by Ar1 (who is heard, and about what) and Ar7
-//! (the one way to an approval). What else verdicts follow from is judged in [`verdict_due`].
+//! (the one way to an approval). What else verdicts follow from is judged in `verdict_due`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
