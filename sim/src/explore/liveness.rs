@@ -52,9 +52,21 @@ pub(super) struct Liveness {
 }
 
 /// Of so many states, of which the graph has those that were expanded.
+///
+/// Where all are eliminated, and none of them for want of anything that follows it, all of them can
+/// converge as well: no wedge has to be looked for then.
 pub(super) fn judge(graph: &Graph, states: usize) -> Liveness {
+    let mut left = Left::of(graph, states);
+    for _ in 0..SWEEPS_MAX {
+        if !left.sweep(graph) {
+            break;
+        }
+    }
+    if left.count == 0 && !left.has_dead_end {
+        return Liveness { wedge: None, livelock: None };
+    }
     let before = Predecessors::of(graph, states);
-    Liveness { wedge: wedge(graph, states, &before), livelock: livelock(graph, states, &before) }
+    Liveness { wedge: wedge(graph, states, &before), livelock: left.livelock(graph, &before) }
 }
 
 fn ends(graph: &Graph, states: usize) -> Vec<State> {
@@ -78,38 +90,73 @@ fn wedge(graph: &Graph, states: usize, predecessors: &Predecessors) -> Option<St
     reached.iter().position(|reached| !reached).map(state)
 }
 
-/// Eliminates, again and again, the states all of whose successors are eliminated. What nothing
-/// follows is a wedge and no cycle; a step that changes nothing is none.
-fn livelock(graph: &Graph, states: usize, predecessors: &Predecessors) -> Option<(State, usize)> {
-    let mut left = vec![0_u8; states];
-    let mut gone = vec![false; states];
-    let mut ready = ends(graph, states);
-    for each in &ready {
-        gone[*each as usize] = true;
+/// The states that are left when, again and again, those are eliminated all of whose successors
+/// are. What nothing follows is a wedge and no cycle; a step that changes nothing is none.
+struct Left {
+    gone: Vec<bool>,
+    count: usize,
+    /// Nothing follows one that was eliminated, and it is not converged.
+    has_dead_end: bool,
+}
+
+/// Two dozen are enough for the protocol. There are spaces of which each sweep eliminates a single
+/// state: what is left after so many is eliminated by who comes before whom.
+const SWEEPS_MAX: usize = 64;
+
+impl Left {
+    fn of(graph: &Graph, states: usize) -> Self {
+        let ends = |at: usize| at >= graph.len() || graph.converged[at];
+        let gone: Vec<bool> = (0..states).map(ends).collect();
+        let count = gone.iter().filter(|gone| !**gone).count();
+        Self { gone, count, has_dead_end: false }
     }
-    let open = graph.all_successors().filter(|(from, _)| !graph.converged[*from]);
-    for (from, successors) in open {
-        let moves = successors.iter().filter(|to| **to as usize != from);
-        left[from] = u8::try_from(moves.count()).expect("few states follow one");
-        if left[from] == 0 {
-            gone[from] = true;
-            ready.push(state(from));
-        }
-    }
-    while let Some(each) = ready.pop() {
-        for before in predecessors.before(each).iter().map(|before| *before as usize) {
-            if gone[before] || before == each as usize {
+
+    /// Eliminates on one way through all states, the last one first, for most of what follows a
+    /// state has a higher number. Might another sweep eliminate more?
+    fn sweep(&mut self, graph: &Graph) -> bool {
+        let before = self.count;
+        for (from, successors) in graph.all_successors_backwards() {
+            if self.gone[from] {
                 continue;
             }
-            left[before] -= 1;
-            if left[before] == 0 {
-                gone[before] = true;
-                ready.push(state(before));
+            let mut moves = successors.iter().map(|to| *to as usize).filter(|to| *to != from);
+            self.has_dead_end |= moves.clone().next().is_none();
+            if moves.all(|to| self.gone[to]) {
+                self.gone[from] = true;
+                self.count -= 1;
             }
         }
+        self.count > 0 && self.count < before
     }
-    let first = gone.iter().position(|gone| !gone)?;
-    Some(cycle_from(graph, &gone, first))
+
+    /// Eliminates one by one, each when the last one that follows it is. Of what cannot be, the first
+    /// leads to a cycle.
+    fn livelock(mut self, graph: &Graph, predecessors: &Predecessors) -> Option<(State, usize)> {
+        let mut left = vec![0_u8; self.gone.len()];
+        let mut ready = Vec::new();
+        for (from, successors) in graph.all_successors().filter(|(from, _)| !self.gone[*from]) {
+            let stays = |to: &&State| **to as usize != from && !self.gone[**to as usize];
+            let moves = successors.iter().filter(stays).count();
+            left[from] = u8::try_from(moves).expect("few states follow one");
+            if moves == 0 {
+                ready.push(state(from));
+            }
+        }
+        while let Some(each) = ready.pop() {
+            self.gone[each as usize] = true;
+            for before in predecessors.before(each).iter().map(|before| *before as usize) {
+                if self.gone[before] || before == each as usize {
+                    continue;
+                }
+                left[before] -= 1;
+                if left[before] == 0 {
+                    ready.push(state(before));
+                }
+            }
+        }
+        let first = self.gone.iter().position(|gone| !gone)?;
+        Some(cycle_from(graph, &self.gone, first))
+    }
 }
 
 /// Goes on through states that were not eliminated until one comes again.
@@ -195,6 +242,34 @@ mod tests {
     fn what_was_not_expanded_may_converge() {
         let found = judge(&space(3, &[], &[&[1, 2], &[2]]));
         assert_eq!((found.wedge, found.livelock), (None, None));
+    }
+
+    /// Each state but the first one leads to the one before it.
+    fn downwards(count: u32, converged: &[u32]) -> Space {
+        let successors: Vec<Vec<u32>> =
+            (0..count).map(|at| at.checked_sub(1).into_iter().collect()).collect();
+        let successors: Vec<&[u32]> = successors.iter().map(Vec::as_slice).collect();
+        space(count, converged, &successors)
+    }
+
+    #[test]
+    fn a_way_that_no_sweep_follows_to_its_end_converges_or_does_not() {
+        let count = u32::try_from(3 * SWEEPS_MAX).expect("few");
+        let found = judge(&downwards(count, &[0]));
+        assert_eq!((found.wedge, found.livelock), (None, None));
+        let found = judge(&downwards(count, &[]));
+        assert_eq!((found.wedge, found.livelock), (Some(0), None));
+    }
+
+    #[test]
+    fn a_cycle_is_found_behind_a_way_that_no_sweep_follows_to_its_end() {
+        let count = u32::try_from(3 * SWEEPS_MAX).expect("few");
+        let mut successors: Vec<Vec<u32>> =
+            (0..count).map(|at| vec![at.saturating_sub(1)]).collect();
+        successors[1] = vec![0, 2];
+        let successors: Vec<&[u32]> = successors.iter().map(Vec::as_slice).collect();
+        let found = judge(&space(count, &[0], &successors));
+        assert_eq!((found.wedge, found.livelock), (None, Some((1, 2))));
     }
 
     #[test]

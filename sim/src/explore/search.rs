@@ -9,7 +9,7 @@ use super::liveness;
 use super::local::Local;
 use super::space::{Numbering, Space, State, in_parallel};
 use super::story::{Counterexample, judge_choices, tell};
-use super::system::{Direct, Expansion, Marks, System, lots_of};
+use super::system::{Direct, Expansion, Marks, System};
 use super::{Property, Verdict};
 use crate::check::Violation;
 use crate::scenario::Keyword as _;
@@ -86,10 +86,9 @@ impl<'a, S: System> Search<'a, S> {
     /// Expands states side by side, and takes in what they lead to in their order: so neither the
     /// numbers of the states nor what is found first depend on the threads.
     fn expand(&mut self, batch: &[S::Node], jobs: usize) {
-        let lots = if batch.len() < 64 { vec![batch] } else { lots_of(batch, jobs) };
-        let jobs = lots.len();
-        let mut expansions = self.system.expand(&lots, &self.space);
-        let prints = in_parallel(expansions.iter().collect(), Expansion::prints);
+        let jobs = if batch.len() < 64 { 1 } else { jobs };
+        let mut expansions = self.system.expand(batch, jobs, &self.space);
+        let prints = in_parallel(jobs, expansions.iter().collect(), Expansion::prints);
         let prints: Vec<&[u64]> = prints.iter().map(Vec::as_slice).collect();
         let mut numbering = Numbering::new(self.space.look_up(&prints, jobs));
         for expansion in &mut expansions {

@@ -1,5 +1,7 @@
 //! What is kept of each state: its fingerprint, how it was first reached, what follows by itself.
 
+use std::sync::Mutex;
+
 use super::index::Index;
 
 /// The index of a state, in the order in which it was first reached.
@@ -85,7 +87,7 @@ impl Space {
     /// what comes of it is for [`Numbering`].
     pub(super) fn look_up(&mut self, prints: &[&[u64]], jobs: usize) -> Vec<Vec<u32>> {
         let jobs = jobs.clamp(1, SHARDS);
-        in_parallel(self.lots(jobs), |mut lot| {
+        in_parallel(jobs, self.lots(jobs), |mut lot| {
             let mut found = Vec::new();
             for (number, print) in (0..).zip(prints.iter().copied().flatten()) {
                 if shard(*print) % jobs == lot[0].0 {
@@ -130,7 +132,7 @@ impl Space {
 
     /// Puts the numbers of a batch's new states into the tables.
     pub(super) fn settle(&mut self, numbering: &Numbering) {
-        in_parallel(self.lots(numbering.jobs), |lot| {
+        in_parallel(numbering.jobs, self.lots(numbering.jobs), |lot| {
             for (at, shard) in lot {
                 for (print, state) in &numbering.new[at] {
                     shard.replace(*print, *state);
@@ -173,6 +175,16 @@ impl Graph {
         let mut rest = &self.successors[..];
         self.degrees.iter().enumerate().map(move |(from, degree)| {
             let (successors, others) = rest.split_at(usize::from(*degree));
+            rest = others;
+            (from, successors)
+        })
+    }
+
+    /// The same, the last state first.
+    pub(super) fn all_successors_backwards(&self) -> impl Iterator<Item = (usize, &[State])> {
+        let mut rest = &self.successors[..];
+        self.degrees.iter().enumerate().rev().map(move |(from, degree)| {
+            let (others, successors) = rest.split_at(rest.len() - usize::from(*degree));
             rest = others;
             (from, successors)
         })
@@ -220,17 +232,31 @@ fn shard(print: u64) -> usize {
     usize::try_from(print % SHARDS as u64).expect("few shards")
 }
 
-/// Does the same with each lot, each on a thread of its own.
-pub(super) fn in_parallel<T: Send, R: Send>(lots: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
-    if lots.len() == 1 {
+/// Does the same with each lot, on so many threads, each of which takes the next lot that nobody
+/// has taken; what comes of them is in their order.
+pub(super) fn in_parallel<T: Send, R: Send>(
+    jobs: usize,
+    lots: Vec<T>,
+    work: impl Fn(T) -> R + Sync,
+) -> Vec<R> {
+    let jobs = jobs.min(lots.len());
+    if jobs <= 1 {
         return lots.into_iter().map(work).collect();
     }
-    std::thread::scope(|scope| {
-        let work = &work;
-        let threads: Vec<_> = lots.into_iter().map(|lot| scope.spawn(move || work(lot))).collect();
-        let join = |thread: std::thread::ScopedJoinHandle<'_, R>| {
-            thread.join().expect("a defect in an expansion ends the search")
-        };
-        threads.into_iter().map(join).collect()
-    })
+    let lots = Mutex::new(lots.into_iter().enumerate());
+    let take = || lots.lock().expect("nobody fails while taking").next();
+    let take_all = || {
+        let done = std::iter::from_fn(take).map(|(at, lot)| (at, work(lot)));
+        done.collect::<Vec<_>>()
+    };
+    let mut done: Vec<(usize, R)> = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..jobs).map(|_| scope.spawn(take_all)).collect();
+        let mut done = take_all();
+        for thread in others {
+            done.extend(thread.join().expect("a defect in an expansion ends the search"));
+        }
+        done
+    });
+    done.sort_unstable_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, result)| result).collect()
 }

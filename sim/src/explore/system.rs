@@ -83,7 +83,12 @@ pub(super) trait System: Sync {
     const BATCH: usize;
 
     /// Expands states, in lots side by side.
-    fn expand(&mut self, lots: &[&[Self::Node]], known: &Space) -> Vec<Expansion<Self::Node>>;
+    fn expand(
+        &mut self,
+        batch: &[Self::Node],
+        jobs: usize,
+        known: &Space,
+    ) -> Vec<Expansion<Self::Node>>;
 
     /// Bytes that it holds.
     fn bytes(&self) -> usize;
@@ -115,13 +120,19 @@ impl System for Direct<'_> {
 
     const BATCH: usize = 1_024;
 
-    fn expand(&mut self, lots: &[&[Self::Node]], known: &Space) -> Vec<Expansion<Self::Node>> {
+    fn expand(
+        &mut self,
+        batch: &[Self::Node],
+        jobs: usize,
+        known: &Space,
+    ) -> Vec<Expansion<Self::Node>> {
         let bounds = self.bounds;
+        let lots = lots_of(batch, batch.len().div_ceil(jobs));
         if self.desks.len() < lots.len() {
             self.desks.resize_with(lots.len(), || direct::Desk::new(bounds));
         }
-        let lots = lots.iter().zip(&mut self.desks).collect();
-        in_parallel(lots, |(nodes, desk): (&&[Self::Node], _)| {
+        let lots = lots.into_iter().zip(&mut self.desks).collect();
+        in_parallel(jobs, lots, |(nodes, desk): (&[Self::Node], _)| {
             let (mut met, mut expansion) = (Index::new(), Expansion::of(nodes.len()));
             for (at, node) in nodes.iter().enumerate() {
                 let start = expansion.outcomes.len();
@@ -140,29 +151,36 @@ impl System for Direct<'_> {
     fn end(&mut self) {}
 }
 
+/// A lot is taken by the thread that is done with its last one: small enough that none waits long
+/// for the others, large enough that taking it costs nothing.
+const LOT_STATES: usize = 1_024;
+
+/// The same for questions, each of which is worth some ten states.
+const LOT_QUESTIONS: usize = 64;
+
 impl System for Local<'_> {
     type Node = Compact;
 
-    const BATCH: usize = 16_384;
+    const BATCH: usize = 32_768;
 
     /// What is not worked out yet is asked for, worked out side by side, and taken in in the order
     /// of the questions; then the states that have asked are expanded again.
-    fn expand(&mut self, lots: &[&[Compact]], _: &Space) -> Vec<Expansion<Compact>> {
-        let mut lots: Vec<_> = lots
-            .iter()
-            .map(|nodes| (*nodes, (0..nodes.len()).collect(), Expansion::of(nodes.len())))
+    fn expand(&mut self, batch: &[Compact], jobs: usize, _: &Space) -> Vec<Expansion<Compact>> {
+        let mut lots: Vec<_> = lots_of(batch, LOT_STATES)
+            .into_iter()
+            .map(|nodes| (nodes, (0..nodes.len()).collect(), Expansion::of(nodes.len())))
             .collect();
         loop {
             let local = &*self;
             let mut questions = Vec::new();
             let (open, asked): (Vec<_>, Vec<_>) =
-                in_parallel(lots, |lot| expand_open(local, lot)).into_iter().unzip();
+                in_parallel(jobs, lots, |lot| expand_open(local, lot)).into_iter().unzip();
             lots = open;
             questions.extend(asked.into_iter().flatten());
             if questions.is_empty() {
                 return lots.into_iter().map(|(_, _, expansion)| expansion).collect();
             }
-            self.answer_all(&questions, lots.len());
+            self.answer_all(&questions, jobs);
         }
     }
 
@@ -204,7 +222,7 @@ impl Local<'_> {
         let new = |question: &&Question| asked.find_or_insert(question.key, 0).is_none();
         let questions: Vec<&Question> = questions.iter().filter(new).collect();
         let local = &*self;
-        let answers = in_parallel(lots_of(&questions, jobs), |questions| {
+        let answers = in_parallel(jobs, lots_of(&questions, LOT_QUESTIONS), |questions| {
             let mut scratch = local.scratch();
             let worked = questions.iter().map(|each| local.work_out(each, &mut scratch));
             worked.collect::<Vec<_>>()
@@ -215,7 +233,7 @@ impl Local<'_> {
     }
 }
 
-/// Shares out among so many threads.
-pub(super) fn lots_of<T>(all: &[T], jobs: usize) -> Vec<&[T]> {
-    all.chunks(all.len().div_ceil(jobs).max(1)).collect()
+/// Shares out in lots of so many.
+fn lots_of<T>(all: &[T], size: usize) -> Vec<&[T]> {
+    all.chunks(size.max(1)).collect()
 }
