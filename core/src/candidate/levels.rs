@@ -117,17 +117,7 @@ impl Candidate {
             "a view never goes back, so what was read is at least what is held"
         );
         let said = self.standing.as_ref().and_then(Standing::grant);
-        let works_under = match self.phase {
-            Phase::Accepted { grant } | Phase::Building { grant } | Phase::Finished { grant } => {
-                Some(grant)
-            }
-            Phase::Idle
-            | Phase::Asking
-            | Phase::Planning { .. }
-            | Phase::Cancelling { .. }
-            | Phase::StoodDown
-            | Phase::Expelled { .. } => None,
-        };
+        let works_under = self.phase.works_under();
         assert!(
             works_under.is_none() || works_under == said,
             "the word names the grant that the phase is about"
