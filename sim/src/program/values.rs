@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
+use std::ops::Range;
 
 use clap::Args;
 use clap::builder::{
@@ -42,6 +43,26 @@ pub(super) fn at_least_one() -> RangedU64ValueParser<usize> {
 
 pub(super) fn protocols() -> PossibleValuesParser {
     PossibleValuesParser::new(PROTOCOLS.iter().map(|protocol| protocol.name()))
+}
+
+/// `0..100`, the last one excluded; at least one seed, and at most so many.
+pub(super) fn seeds(most: u64) -> impl Fn(&str) -> Result<Range<u64>, String> + Clone {
+    move |text| {
+        let (start, end) =
+            text.split_once("..").ok_or("write A..B, with B excluded, as in 0..1000")?;
+        let number = |text: &str| {
+            let number = text.trim().parse::<u64>();
+            number.map_err(|_| format!("`{text}` is no number from 0 to {}", u64::MAX))
+        };
+        let seeds = number(start)?..number(end)?;
+        match seeds.end.saturating_sub(seeds.start) {
+            0 => Err("that is no seed at all: B is excluded, and has to be above A".to_owned()),
+            count if count > most => {
+                Err(format!("that are {count} seeds; there may be {most}, with B excluded"))
+            }
+            _ => Ok(seeds),
+        }
+    }
 }
 
 /// `512M`
@@ -165,6 +186,29 @@ mod tests {
         }
         assert_eq!(refused("crash=1,crash=2"), "`crash` stands there twice");
         assert_eq!(refused("crash=256"), "`256` is no number from 0 to 255");
+    }
+
+    #[test]
+    fn seeds_are_a_range_that_is_not_empty_and_has_no_more_than_there_may_be() {
+        let few = seeds(2_000);
+        assert_eq!(few("1..100"), Ok(1..100));
+        assert_eq!(few("0..2000"), Ok(0..2_000));
+        assert_eq!(seeds(u64::MAX)("0..18446744073709551615"), Ok(0..u64::MAX));
+        for (text, why) in [
+            ("", "write A..B"),
+            ("7", "write A..B"),
+            ("..", "`` is no number"),
+            ("a..2", "`a` is no number"),
+            ("-1..2", "`-1` is no number"),
+            ("1..=2", "`=2` is no number"),
+            ("0..18446744073709551616", "`18446744073709551616` is no number"),
+            ("3..3", "no seed at all"),
+            ("4..3", "no seed at all"),
+            ("0..2001", "that are 2001 seeds; there may be 2000"),
+        ] {
+            let said = few(text).expect_err(text);
+            assert!(said.contains(why), "{text}: {said}");
+        }
     }
 
     #[test]
