@@ -38,14 +38,13 @@ fn a_candidate_that_contradicts_itself_is_a_defect() {
     let idle = Pair::idle().candidate;
     let building = Pair::building(&["x"]).candidate;
     building.check();
-    let cases: [(Candidate, &str); 4] = [
+    let about = "the word names the grant that the phase is about";
+    let cases: [(Candidate, &str); 5] = [
         (with(&idle, "/seq", json!(1)), "a number is taken only by a word"),
-        (with(&idle, "/signed_off", json!({"x": "Clean"})), "sign-offs belong to a running build"),
+        (with(&idle, "/unsaid", json!({"x": "Clean"})), "sign-offs belong to a running build"),
         (with(&building, "/read", json!(1)), "a view never goes back"),
-        (
-            with(&building, "/phase", json!({"Building": {"grant": 2}})),
-            "the word names the grant that the phase is about",
-        ),
+        (with(&building, "/phase", json!({"Building": {"grant": 2}})), about),
+        (with(&building, "/phase", json!({"Cancelling": {"grant": 2}})), about),
     ];
     for (candidate, expected) in cases {
         let found = defect(|| candidate.check());
