@@ -1,16 +1,21 @@
-//! What one fold, one view and one step of a candidate cost, by the number of lines.
+//! What one fold, one view and one step of a candidate cost, by the number of lines, and what a
+//! build costs its candidate, by the number of chunks.
 //!
-//! A fold costs O(log n): from 10 to 10,000 lines, at most six times. Run it with
+//! A fold costs O(log n): from 10 to 10,000 lines, at most six times. So does a sign-off by itself;
+//! a statement carries all of them, so what is said after each costs O(n). Run it with
 //! `cargo bench -p handover-core --bench fold`.
 
 use std::collections::BTreeSet;
 
 use divan::{Bencher, black_box};
 use handover_core::{
-    Candidate, HostId, Input, Priority, Record, RecordId, Seq, Standing, Statement, Version,
+    Candidate, Chunk, GrantId, HostId, Input, Outcome, Priority, Record, RecordId, Seq, SignOff,
+    Standing, Statement, Version,
 };
 
 const LINES: [u64; 4] = [10, 100, 1_000, 10_000];
+
+const CHUNKS: [u64; 4] = LINES;
 
 fn main() {
     divan::main();
@@ -67,6 +72,39 @@ fn candidate_reads_a_view(bencher: Bencher<'_, '_>, lines: u64) {
             (candidate.poll_effect(), candidate)
         },
     );
+}
+
+/// A building candidate signs all its chunks off, and reports.
+#[divan::bench(args = CHUNKS, sample_count = 10, sample_size = 1)]
+fn build_signs_off(bencher: Bencher<'_, '_>, chunks: u64) {
+    let candidate = building();
+    let chunks = (0..chunks).map(|number| Chunk::new(format!("chunk-{number:05}")));
+    let chunks: Vec<Chunk> = chunks.collect();
+    bencher.with_inputs(|| (candidate.clone(), chunks.clone())).bench_local_values(
+        |(mut candidate, chunks)| {
+            for chunk in chunks {
+                candidate.handle_sign_off(G1, chunk, SignOff::Clean).expect("it builds");
+            }
+            candidate.handle_build_end(G1, Outcome::Clean).expect("it builds");
+            candidate
+        },
+    );
+}
+
+const G1: GrantId = GrantId(1);
+
+/// A candidate whose build runs. What is planned decides nothing here.
+fn building() -> Candidate {
+    let mut record = record_of(1, 1);
+    let mut candidate = Candidate::new(host(0), version(0), Priority(0));
+    candidate.ask();
+    candidate.handle_view(record.view_for(&host(0), &version(0))).expect("it is newer");
+    candidate.handle_plan(G1, BTreeSet::new()).expect("a plan is wanted");
+    let accepted = Input::Statement(candidate.statement().expect("it has accepted"));
+    let change = record.fold(&accepted, &BTreeSet::new()).expect("the number grows");
+    record.apply(&change).expect("folded on this record");
+    candidate.handle_view(record.view_for(&host(0), &version(0))).expect("it is newer");
+    candidate
 }
 
 /// All of these hosts ask; the first is offered the job.

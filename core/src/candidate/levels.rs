@@ -107,7 +107,7 @@ impl Candidate {
     pub fn check(&self) {
         assert!(self.standing.is_some() || self.seq == Seq(0), "a number is taken only by a word");
         assert!(
-            self.signed_off.is_empty() || self.running().is_some(),
+            self.unsaid.is_empty() || self.running().is_some(),
             "sign-offs belong to a running build"
         );
         assert!(
@@ -117,19 +117,9 @@ impl Candidate {
             "a view never goes back, so what was read is at least what is held"
         );
         let said = self.standing.as_ref().and_then(Standing::grant);
-        let works_under = match self.phase {
-            Phase::Accepted { grant } | Phase::Building { grant } | Phase::Finished { grant } => {
-                Some(grant)
-            }
-            Phase::Idle
-            | Phase::Asking
-            | Phase::Planning { .. }
-            | Phase::Cancelling { .. }
-            | Phase::StoodDown
-            | Phase::Expelled { .. } => None,
-        };
+        let about = self.phase.works_under().or(self.running());
         assert!(
-            works_under.is_none() || works_under == said,
+            about.is_none() || about == said,
             "the word names the grant that the phase is about"
         );
     }

@@ -50,7 +50,8 @@ pub struct Candidate {
     standing: Option<Standing>,
     phase: Phase,
     wish: Wish,
-    signed_off: BTreeMap<Chunk, SignOff>,
+    /// Sign-offs about which nothing is said yet: its build is being stopped (Ca4).
+    unsaid: BTreeMap<Chunk, SignOff>,
     effects: VecDeque<CandidateEffect>,
 }
 
@@ -71,7 +72,7 @@ impl Clone for Candidate {
             standing: self.standing.clone(),
             phase: self.phase,
             wish: self.wish,
-            signed_off: self.signed_off.clone(),
+            unsaid: self.unsaid.clone(),
             effects: self.effects.clone(),
         }
     }
@@ -91,7 +92,7 @@ impl Clone for Candidate {
             standing,
             phase,
             wish,
-            signed_off,
+            unsaid,
             effects,
         } = source;
         if self.host != *host {
@@ -113,8 +114,8 @@ impl Clone for Candidate {
         }
         self.phase = *phase;
         self.wish = *wish;
-        if self.signed_off != *signed_off {
-            self.signed_off.clone_from(signed_off);
+        if self.unsaid != *unsaid {
+            self.unsaid.clone_from(unsaid);
         }
         if !(self.effects.is_empty() && effects.is_empty()) {
             self.effects.clone_from(effects);
@@ -140,7 +141,7 @@ impl Candidate {
             standing: None,
             phase: Phase::Idle,
             wish: Wish::Watch,
-            signed_off: BTreeMap::new(),
+            unsaid: BTreeMap::new(),
             effects: VecDeque::new(),
         }
     }
@@ -306,8 +307,8 @@ impl Candidate {
         Ok(())
     }
 
-    /// A chunk of the running build is done. Said at once, but never while the build is being
-    /// cancelled.
+    /// A chunk of the running build is done: O(log n) in those that are. Said at once, but never
+    /// while the build is being cancelled.
     ///
     /// # Errors
     /// If no build runs under this grant.
@@ -320,12 +321,16 @@ impl Candidate {
         if self.running() != Some(grant) {
             return Err(CandidateRefusal::NoSuchBuild);
         }
-        self.signed_off.insert(chunk, sign_off);
-        if self.phase == (Phase::Building { grant }) {
+        if let Some(Standing::Building { signed_off, .. }) = &mut self.standing
+            && self.phase == (Phase::Building { grant })
+        {
             mark!(Ca4SignedOff);
-            self.say(Standing::Building { grant, signed_off: self.signed_off.clone() });
+            // In the word itself: a copy for each chunk would cost a build the square of them.
+            signed_off.insert(chunk, sign_off);
+            self.seq = self.seq.next();
         } else {
             mark!(Ca4SignedOffInSilence);
+            self.unsaid.insert(chunk, sign_off);
         }
         Ok(())
     }
@@ -343,7 +348,7 @@ impl Candidate {
         if self.running() != Some(grant) {
             return Err(CandidateRefusal::NoSuchBuild);
         }
-        let signed_off = core::mem::take(&mut self.signed_off);
+        let unsaid = core::mem::take(&mut self.unsaid);
         if let Phase::Expelled { .. } = self.phase {
             mark!(Ca0Stopped);
             self.phase = Phase::Expelled { running: None };
@@ -351,6 +356,11 @@ impl Candidate {
             return Ok(());
         }
         mark!(Ca4Reports);
+        let mut signed_off = BTreeMap::new();
+        if let Some(Standing::Building { signed_off: said, .. }) = self.standing.take() {
+            signed_off = said;
+        }
+        signed_off.extend(unsaid);
         self.say(Standing::Finished { grant, outcome, signed_off });
         self.phase = Phase::Finished { grant };
         self.evaluate();

@@ -47,6 +47,26 @@ pub enum Phase {
     },
 }
 
+impl Phase {
+    /// The grant that it has a claim to: accepted, building or finished, so that its word names
+    /// this grant and a started hold of it is not taken back (Ar7, Ca3 to Ca5). None once it
+    /// cancels, though its build may still run.
+    #[must_use]
+    pub fn works_under(self) -> Option<GrantId> {
+        match self {
+            Self::Accepted { grant } | Self::Building { grant } | Self::Finished { grant } => {
+                Some(grant)
+            }
+            Self::Idle
+            | Self::Asking
+            | Self::Planning { .. }
+            | Self::Cancelling { .. }
+            | Self::StoodDown
+            | Self::Expelled { .. } => None,
+        }
+    }
+}
+
 /// What whoever runs the process wants of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

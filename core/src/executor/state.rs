@@ -150,11 +150,10 @@ impl ExecutorParts {
         }
     }
 
-    /// Puts a drain in force. What was said of the end of another, or of a weaker, is void.
+    /// Puts a drain in force: the first, or the one that is in force as it has become, under its
+    /// own id. What was said of the end of a weaker one is void.
     pub(super) fn enforce(&mut self, drain: Drain) -> &Drain {
-        let same =
-            self.drain.as_ref().is_some_and(|old| old.id == drain.id && old.end == drain.end);
-        if !same {
+        if self.drain.as_ref().is_some_and(|old| old.end != drain.end) {
             self.announced = Announced::No;
             self.booted_into = false;
         }

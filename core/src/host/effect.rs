@@ -95,11 +95,11 @@ impl Host {
         Order::poll(&mut self.comeback).map(|above| Effect::Return { above })
     }
 
-    /// An order to end is void once its drain is over, or was replaced by another or a stronger.
+    /// An order to end is void once its drain is over, or was replaced by another. While it is in
+    /// force nothing starts, so what it has drained stays drained.
     fn still_ends(&self, effect: &ExecutorEffect) -> bool {
         let ExecutorEffect::Drained { drain, .. } = effect else { return false };
-        let active = self.executor.active_drain();
-        self.executor.is_drained() && active.is_some_and(|active| active.id == *drain)
+        self.executor.active_drain().is_some_and(|active| active.id == *drain)
     }
 }
 

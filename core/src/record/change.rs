@@ -2,6 +2,7 @@
 
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::fmt;
 
 use super::election::Place;
@@ -193,7 +194,11 @@ impl Record {
     }
 
     /// Could a fold on this record have made the change? It comes from a store, so nothing of it
-    /// is taken on trust that a later fold would rely on.
+    /// is taken on trust that a later fold would rely on: O(log n) a row, as applying it.
+    ///
+    /// What is taken makes a record that [`Record::from_parts`] takes, with one exception: a hold
+    /// of a version that has a verdict. No fold makes one, none relies on there being none, and it
+    /// goes by itself: its host reads the verdict and stands down.
     fn admits(&self, change: &Change) -> Result<(), &'static str> {
         let shrinks = change.next_grant < self.next_grant || change.next_ticket < self.next_ticket;
         if shrinks || change.gone.iter().any(|(name, gone)| self.gone(name) > Some(*gone)) {
@@ -203,22 +208,56 @@ impl Record {
         if numbers.iter().any(|number| *number > NUMBER_MAX) {
             return Err("a number has come to its end");
         }
+        self.admits_lines(change)?;
+        for (version, verdict) in &change.verdicts {
+            let before = self.verdict(version);
+            if before.is_some_and(Verdict::is_approved) && before != verdict.as_ref() {
+                return Err("an approval goes");
+            }
+            if verdict.as_ref().is_some_and(|verdict| verdict.grant >= change.next_grant) {
+                return Err("a verdict's grant is not below the next");
+            }
+        }
+        self.admits_hold(change)
+    }
+
+    fn admits_lines(&self, change: &Change) -> Result<(), &'static str> {
+        let mut new = Vec::new();
         for (host, line) in &change.lines {
             let Some(line) = line else { continue };
-            if self.line(host).is_some_and(|before| before.version != line.version) {
+            let before = self.line(host);
+            if before.is_some_and(|before| before.version != line.version) {
                 return Err("a line changes its version");
             }
             if line.ticket >= change.next_ticket {
                 return Err("a ticket is not below the next");
             }
-        }
-        for (version, verdict) in &change.verdicts {
-            let approved = self.verdict(version).is_some_and(Verdict::is_approved);
-            if approved && self.verdict(version) != verdict.as_ref() {
-                return Err("an approval goes");
+            // A line keeps its ticket or takes a new one, so it never has that of another line.
+            if before.is_some_and(|before| before.ticket == line.ticket) {
+                continue;
             }
+            if line.ticket < self.next_ticket {
+                return Err("a line takes a ticket that was given out before");
+            }
+            new.push(line.ticket);
         }
-        let Some(hold) = change.hold.as_ref().and_then(HoldRow::hold) else { return Ok(()) };
+        new.sort_unstable();
+        if new.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err("two lines take one ticket");
+        }
+        Ok(())
+    }
+
+    fn admits_hold(&self, change: &Change) -> Result<(), &'static str> {
+        let no_line = "the hold's host has no line of its version";
+        let hold = match &change.hold {
+            Some(HoldRow::Held(hold)) => hold,
+            Some(HoldRow::Nobody) => return Ok(()),
+            None => {
+                let goes = |hold: &Hold| change.lines.get(&hold.host).is_some_and(Option::is_none);
+                return if self.hold().is_some_and(goes) { Err(no_line) } else { Ok(()) };
+            }
+        };
         if hold.grant >= change.next_grant {
             return Err("the hold's grant is not below the next");
         }
@@ -227,7 +266,10 @@ impl Record {
             None => self.line(&hold.host),
         };
         if line.is_none_or(|line| line.version != hold.version) {
-            return Err("the hold's host has no line of its version");
+            return Err(no_line);
+        }
+        if !hold.is_in_stage() {
+            return Err("the hold carries what its stage cannot");
         }
         Ok(())
     }

@@ -134,11 +134,17 @@ impl RecordParts {
         if self.verdicts.contains_key(&hold.version) {
             return Err(RecordError::HoldOfJudgedVersion(hold.version.clone()));
         }
-        let in_stage = match &hold.stage {
-            Stage::Offered => hold.signed_off.is_empty() && hold.cancelling.is_none(),
-            Stage::Started { plan } => hold.signed_off.keys().all(|chunk| plan.contains(chunk)),
-        };
-        if in_stage { Ok(()) } else { Err(RecordError::HoldOutOfStage(hold.grant)) }
+        if hold.is_in_stage() { Ok(()) } else { Err(RecordError::HoldOutOfStage(hold.grant)) }
+    }
+}
+
+impl Hold {
+    /// Does it carry only what its stage can: sign-offs of what was planned, once it is started?
+    pub(super) fn is_in_stage(&self) -> bool {
+        match &self.stage {
+            Stage::Offered => self.signed_off.is_empty() && self.cancelling.is_none(),
+            Stage::Started { plan } => self.signed_off.keys().all(|chunk| plan.contains(chunk)),
+        }
     }
 }
 

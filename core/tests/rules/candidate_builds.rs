@@ -151,6 +151,24 @@ mod building {
     }
 
     #[test]
+    fn of_a_chunk_that_is_signed_off_twice_the_report_has_the_newer_word() {
+        let fail = |pair: &mut Pair| {
+            let failed = SignOff::Failed("no disk".into());
+            pair.candidate.handle_sign_off(G1, "y".into(), failed).expect("it builds");
+        };
+        let mut pair = Pair::building(&["x", "y"]);
+        fail(&mut pair);
+        pair.sign_off("y");
+        assert_eq!(pair.word(), "Building(g1, signed y)");
+        pair.candidate.stand_down();
+        pair.sign_off("x");
+        fail(&mut pair);
+        assert_eq!(pair.word(), "Building(g1, signed y)");
+        pair.ends(Outcome::Clean);
+        assert_eq!(pair.word(), "Finished(g1, Clean, signed x+y!)");
+    }
+
+    #[test]
     fn a_build_that_ends_while_it_is_cancelled_reports_its_own_end() {
         for outcome in [Outcome::Clean, Outcome::Failed("no disk".into())] {
             let mut pair = Pair::cancelling(&[]);

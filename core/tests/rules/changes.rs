@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use handover_core::{
     ApplyError, Change, GrantId, HoldRow, Incarnation, Input, Outcome, Record, RecordId, Revision,
-    Ruling, Seq, Standing, Statement, Ticket,
+    Ruling, Seq, Stage, Standing, Statement, Ticket,
 };
 
-use crate::common::{Arbiter, asking, finished, host};
+use crate::common::{Arbiter, asking, chunks, finished, host, signed};
 
 /// `v1` is approved under `g1`, `c` is offered `v2` under `g2`, `z.2` is gone.
 fn judged() -> Arbiter {
@@ -89,6 +89,27 @@ fn a_line_keeps_its_version_and_has_a_ticket_that_was_given_out() {
 }
 
 #[test]
+fn no_two_lines_have_one_ticket() {
+    let record = judged().record;
+    let line = |name: &str| record.line(&host(name)).cloned().expect("it has spoken");
+    let given = "a line takes a ticket that was given out before";
+    contradicts(given, |change| {
+        change.lines.values_mut().flatten().for_each(|d| d.ticket = line("a").ticket);
+    });
+    contradicts(given, |change| {
+        let exchanged = Ticket(line("a").ticket.0 + 1);
+        let moved = handover_core::Line { ticket: exchanged, ..line("a") };
+        change.lines.insert(host("a"), Some(moved));
+    });
+    contradicts("two lines take one ticket", |change| {
+        let d = change.lines.values().flatten().next().cloned().expect("d has one");
+        change.lines.insert(host("e"), Some(d));
+    });
+    let kept = |change: &mut Change| drop(change.lines.insert(host("a"), Some(line("a"))));
+    assert_eq!(applied(kept), Ok(()), "a line keeps its ticket");
+}
+
+#[test]
 fn an_approval_stays_as_it_is() {
     let (v1, approval) = {
         let record = judged().record;
@@ -106,6 +127,11 @@ fn an_approval_stays_as_it_is() {
     assert_eq!(applied(same), Ok(()));
     let other = |change: &mut Change| drop(change.verdicts.insert("v9".into(), approval.clone()));
     assert_eq!(applied(other), Ok(()));
+    contradicts("a verdict's grant is not below the next", |change| {
+        let mut verdict = approval.clone().expect("it is approved");
+        verdict.grant = change.next_grant;
+        change.verdicts.insert("v9".into(), Some(verdict));
+    });
 }
 
 #[test]
@@ -125,6 +151,42 @@ fn a_hold_is_of_a_grant_that_was_given_out_to_a_host_with_a_line_of_its_version(
         change.lines.insert(host("c"), None);
         holds(|_| ())(change);
     });
+    contradicts(no_line, |change| drop(change.lines.insert(host("c"), None)));
+    let freed = |change: &mut Change| {
+        change.lines.insert(host("c"), None);
+        change.hold = Some(HoldRow::Nobody);
+    };
+    assert_eq!(applied(freed), Ok(()));
+}
+
+#[test]
+fn a_hold_carries_what_its_stage_can() {
+    let out_of_stage = "the hold carries what its stage cannot";
+    let held = |spoil: fn(&mut handover_core::Hold)| {
+        move |change: &mut Change| {
+            let mut hold = judged().record.hold().cloned().expect("c is offered v2");
+            spoil(&mut hold);
+            change.hold = Some(HoldRow::Held(hold));
+        }
+    };
+    let plan = || Stage::Started { plan: chunks(&["x"]) };
+    contradicts(out_of_stage, held(|hold| hold.signed_off = signed(&["x"])));
+    contradicts(
+        out_of_stage,
+        held(|hold| {
+            let then = handover_core::Then::Again;
+            hold.cancelling = Some(handover_core::Cancelling { reason: "slow".into(), then });
+        }),
+    );
+    let with = move |marks: &'static [&'static str]| {
+        move |change: &mut Change| {
+            held(|_| ())(change);
+            let Some(HoldRow::Held(hold)) = &mut change.hold else { return };
+            (hold.stage, hold.signed_off) = (plan(), signed(marks));
+        }
+    };
+    contradicts(out_of_stage, with(&["y"]));
+    assert_eq!(applied(with(&["x"])), Ok(()));
 }
 
 #[test]

@@ -7,14 +7,14 @@ use handover_core::executor::{
     Announced, BuildState, CandidateWait, Executor, ExecutorParts, Stage, Task, Work,
 };
 use handover_core::{
-    AtDeadline, BuildId, Candidate, DrainRequest, EndAction, Host, Input, Record, RecordId, Seq,
-    Statement, Term, Ticket,
+    AtDeadline, BuildId, Candidate, DrainRequest, EndAction, Host, Input, Ruling, Statement, Term,
+    Verdict,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::common::{Driven, Pair, asking, host};
+use crate::common::{Arbiter, Driven, Pair, building, host};
 
 /// What the check panics with.
 fn defect(check: impl FnOnce()) -> String {
@@ -38,14 +38,13 @@ fn a_candidate_that_contradicts_itself_is_a_defect() {
     let idle = Pair::idle().candidate;
     let building = Pair::building(&["x"]).candidate;
     building.check();
-    let cases: [(Candidate, &str); 4] = [
+    let about = "the word names the grant that the phase is about";
+    let cases: [(Candidate, &str); 5] = [
         (with(&idle, "/seq", json!(1)), "a number is taken only by a word"),
-        (with(&idle, "/signed_off", json!({"x": "Clean"})), "sign-offs belong to a running build"),
+        (with(&idle, "/unsaid", json!({"x": "Clean"})), "sign-offs belong to a running build"),
         (with(&building, "/read", json!(1)), "a view never goes back"),
-        (
-            with(&building, "/phase", json!({"Building": {"grant": 2}})),
-            "the word names the grant that the phase is about",
-        ),
+        (with(&building, "/phase", json!({"Building": {"grant": 2}})), about),
+        (with(&building, "/phase", json!({"Cancelling": {"grant": 2}})), about),
     ];
     for (candidate, expected) in cases {
         let found = defect(|| candidate.check());
@@ -83,19 +82,23 @@ fn a_host_whose_parts_contradict_each_other_is_a_defect() {
 }
 
 #[test]
-fn a_record_in_which_two_lines_have_one_ticket_is_a_defect() {
-    let mut record = Record::new(RecordId(7));
-    for (name, seq) in [("a", 1), ("b", 1)] {
-        let statement =
-            Statement { host: host(name), version: "v1".into(), seq: Seq(seq), standing: asking() };
-        let change = record.fold(&Input::Statement(statement), &BTreeSet::new());
-        let mut change = change.expect("it is the first word");
-        for line in change.lines.values_mut().flatten() {
-            line.ticket = Ticket(0);
-        }
-        record.apply(&change).expect("nobody else writes");
-    }
-    assert!(defect(|| record.check()).contains("two lines have the ticket"));
+fn a_record_in_which_a_held_version_has_a_verdict_is_a_defect() {
+    let mut arbiter = Arbiter::started_by_a(&[]);
+    let hold = arbiter.record.hold().expect("a builds");
+    let verdict = Verdict {
+        ruling: Ruling::Failed("no disk".into()),
+        grant: hold.grant,
+        host: hold.host.clone(),
+        signed_off: hold.signed_off.clone(),
+    };
+    let seq = arbiter.record.line(&host("a")).expect("it holds").seq.next();
+    let statement =
+        Statement { host: host("a"), version: "v1".into(), seq, standing: building(1, &[]) };
+    let change = arbiter.record.fold(&Input::Statement(statement), &BTreeSet::new());
+    let mut change = change.expect("the number grows");
+    change.verdicts.insert("v1".into(), Some(verdict));
+    arbiter.record.apply(&change).expect("of all contradictions the one that is taken");
+    assert!(defect(|| arbiter.record.check()).contains("is held and has a verdict"));
 }
 
 fn x() -> Work {

@@ -2,8 +2,8 @@
 
 use crate::common::{self, accepted, asking, building, finished, property};
 use handover_core::{
-    GrantId, HostId, Input, Outcome, Record, RecordId, Refusal, Seq, Standing, Statement, Then,
-    Version,
+    ApplyError, Change, GrantId, HoldRow, HostId, Input, Outcome, Record, RecordError, RecordId,
+    Refusal, Seq, Stage, Standing, Statement, Then, Ticket, Version,
 };
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -123,6 +123,96 @@ fn arbitrary_inputs_never_panic_and_keep_the_record_sound() {
             let started = record.hold().is_some_and(|hold| hold.is_started());
             tally.saw_if(started, "started");
             tally.saw_if(!record.verdicts().eq(before.verdicts()), "ruled");
+        }
+    });
+}
+
+/// A change with something else than the fold has put there: what a store makes that loses rows,
+/// or mixes those of two states. The number chooses what.
+fn spoil(change: &mut Change, record: &Record, earlier: &Record, draw: u64) {
+    let mut lines = record.lines().map(|(host, line)| (host.clone(), line.clone()));
+    let picked = lines.nth((draw / 16 % 3) as usize);
+    let (other, line) = picked.map_or((None, None), |(host, line)| (Some(host), Some(line)));
+    let own = change.lines.values_mut().flatten().next();
+    let mut held = record.hold().cloned();
+    let mut verdict = record.verdicts().next().map(|(_, verdict)| verdict.clone());
+    match draw % 16 {
+        0 => own.into_iter().zip(line).for_each(|(own, line)| own.ticket = line.ticket),
+        1 => own.into_iter().for_each(|own| own.ticket = Ticket(draw / 16 % 4)),
+        2 => {
+            let twin = own.cloned();
+            change.lines.insert(HostId::new("z", 1), twin);
+        }
+        3 => change.lines.extend(other.map(|other| (other, None))),
+        4 => change.lines.extend(other.map(|other| (other, line))),
+        5 => change.lines.clear(),
+        6 => change.hold = None,
+        7 => change.hold = Some(earlier.hold().cloned().map_or(HoldRow::Nobody, HoldRow::Held)),
+        8 => {
+            held.iter_mut().for_each(|held| held.signed_off = common::signed(&["q"]));
+            change.hold = held.map(HoldRow::Held);
+        }
+        9 => {
+            held.iter_mut().for_each(|held| held.stage = Stage::Offered);
+            change.hold = held.map(HoldRow::Held);
+        }
+        10 => {
+            verdict.iter_mut().for_each(|verdict| verdict.grant = GrantId(draw / 16 % 9));
+            change.verdicts.extend(verdict.map(|verdict| ("v9".into(), Some(verdict))));
+        }
+        11 => {
+            let version = record.hold().map(|hold| hold.version.clone());
+            change.verdicts.extend(version.zip(verdict).map(|(of, verdict)| (of, Some(verdict))));
+        }
+        12 => {
+            let versions = record.verdicts().map(|(version, _)| (version.clone(), None));
+            change.verdicts.extend(versions);
+        }
+        13 => change.next_ticket = earlier.next_ticket(),
+        14 => change.next_grant = earlier.next_grant(),
+        _ => change.gone.clear(),
+    }
+}
+
+#[test]
+fn a_change_that_is_taken_makes_a_record_that_could_be_loaded() {
+    let floors = [
+        ("taken", 8_000),
+        ("judged", 30),
+        ("a number shrinks", 200),
+        ("a ticket is not below the next", 100),
+        ("a line takes a ticket that was given out before", 800),
+        ("two lines take one ticket", 150),
+        ("an approval goes", 20),
+        ("a verdict's grant is not below the next", 20),
+        ("the hold's grant is not below the next", 60),
+        ("the hold's host has no line of its version", 100),
+        ("the hold carries what its stage cannot", 200),
+    ];
+    let cases = (inputs(["a", "b", "c"]), prop::collection::vec(any::<u64>(), 120));
+    property(600, &cases, &floors, |(inputs, draws), tally| {
+        let mut record = Record::new(RecordId(1));
+        let mut earlier = record.clone();
+        for (input, draw) in inputs.into_iter().zip(draws) {
+            let Ok(change) = record.fold(&input, &BTreeSet::new()) else { continue };
+            let mut spoilt = change.clone();
+            spoil(&mut spoilt, &record, &earlier, draw);
+            let mut after = record.clone();
+            match after.apply(&spoilt) {
+                Ok(()) => {
+                    let loaded = Record::from_parts(after.to_parts());
+                    let judged = matches!(loaded, Err(RecordError::HoldOfJudgedVersion(_)));
+                    assert!(judged || loaded.as_ref() == Ok(&after), "{spoilt:?}: {loaded:?}");
+                    tally.saw(if judged { "judged" } else { "taken" });
+                }
+                Err(ApplyError::Contradiction { what }) => {
+                    assert_eq!(after, record, "it is taken whole or not at all");
+                    tally.saw(what);
+                }
+                Err(other) => panic!("{spoilt:?}: {other}"),
+            }
+            earlier.clone_from(&record);
+            assert_eq!(record.apply(&change), Ok(()));
         }
     });
 }

@@ -1,9 +1,11 @@
 //! The part of `QuietDrain` that Ex7 says: a drain does what its request named, and no more.
 //!
 //! What happens once drained, and at the deadline, is what was acknowledged, until a stronger
-//! request replaces it. A drain whose end is nothing ends no process, and a deadline that is to be
-//! reported stops nothing and gives nothing up.
+//! request replaces it. A drain whose end is nothing ends no process. A deadline that interrupts
+//! leaves nothing running, one that undrains no drain, and one that is to be reported stops nothing
+//! and gives nothing up.
 
+use handover_core::executor::Stage;
 use handover_core::{AtDeadline, DrainRequest, Executor, Work};
 
 use super::{Property, Transition, Violation, demand};
@@ -18,7 +20,7 @@ pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
         check_named(step, who, before, after)?;
         check_exit(step, who, before, after)?;
     }
-    check_report(step)
+    check_deadline(step)
 }
 
 /// What was acknowledged stands, but for a stronger request.
@@ -79,18 +81,47 @@ fn check_exit(
     })
 }
 
-/// A deadline that is to be reported changes nothing.
-fn check_report(step: &Transition<'_>) -> Result<(), Violation> {
+/// At its deadline a drain does what its request named.
+fn check_deadline(step: &Transition<'_>) -> Result<(), Violation> {
     let Event::Deadline(who) = step.event else { return Ok(()) };
     let was = step.before.process(*who).host.executor();
-    let Some(drain) = was.active_drain() else { return Ok(()) };
-    if drain.at_deadline != AtDeadline::Report {
-        return Ok(());
-    }
-    mark!(QuietDrainReported);
     let is = step.after.process(*who).host.executor();
-    let unlike = was.current().find(|(work, stage)| is.stage(work) != Some(*stage));
+    let Some(drain) = was.active_drain() else { return Ok(()) };
     let label = || step.after.label(*who);
+    match drain.at_deadline {
+        AtDeadline::Interrupt => {
+            mark!(QuietDrainInterrupted);
+            check_interrupted(is, label)
+        }
+        AtDeadline::Undrain => {
+            mark!(QuietDrainUndrained);
+            demand(Property::QuietDrain, !is.is_draining(), || {
+                format!("{} goes on draining after the deadline that was to undrain it", label())
+            })
+        }
+        AtDeadline::Report => {
+            mark!(QuietDrainReported);
+            check_reported(was, is, label)
+        }
+    }
+}
+
+/// Nothing runs on that was not told to stop.
+fn check_interrupted(is: &Executor, label: impl Fn() -> String) -> Result<(), Violation> {
+    let spared = is.current().find(|(_, stage)| *stage == Stage::Running).map(|(work, _)| work);
+    demand(Property::QuietDrain, spared.is_none(), || {
+        let spared = spared.map(ToString::to_string).unwrap_or_default();
+        format!("{spared} goes on running on {} after the deadline", label())
+    })
+}
+
+/// Nothing changes.
+fn check_reported(
+    was: &Executor,
+    is: &Executor,
+    label: impl Fn() -> String,
+) -> Result<(), Violation> {
+    let unlike = was.current().find(|(work, stage)| is.stage(work) != Some(*stage));
     demand(Property::QuietDrain, unlike.is_none(), || {
         let work = unlike.map(|(work, _)| work.to_string()).unwrap_or_default();
         format!("{work} on {} is stopped by a deadline that was to be reported", label())
@@ -202,6 +233,22 @@ mod tests {
         bent(&mut made, EndAction::Nothing, AtDeadline::Report);
         let why = "l on a is stopped by a deadline that was to be reported";
         made.breaks(PROPERTY, why);
+    }
+
+    #[test]
+    fn a_deadline_that_is_to_interrupt_or_undrain_and_does_not_breaks_it() {
+        let idle = |world: &World| Made::by(world, Event::Deadline(A));
+        for (at_deadline, why) in [
+            (AtDeadline::Interrupt, "l goes on running on a after the deadline"),
+            (AtDeadline::Undrain, "a goes on draining after the deadline that was to undrain it"),
+        ] {
+            let asked = draining(EndAction::Nothing, at_deadline);
+            idle(&asked).holds(PROPERTY);
+            let mut made = idle(&draining(EndAction::Nothing, AtDeadline::Report));
+            bent(&mut made, EndAction::Nothing, at_deadline);
+            made.before = asked;
+            made.breaks(PROPERTY, why);
+        }
     }
 
     #[test]

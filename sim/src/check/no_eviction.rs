@@ -11,7 +11,7 @@
 //! judged at each commit, whoever is gone by a record that broke nothing was named, or has no line
 //! below a life that was, which is what Ar2 says that such an end implies.
 
-use handover_core::{GrantId, Hold, HostId, Input, Phase, Standing};
+use handover_core::{Hold, HostId, Input, Phase, Standing};
 
 use super::{Around, Commit, Property, Transition, Violation, demand};
 use crate::mark::mark;
@@ -38,7 +38,7 @@ pub(super) fn judge(world: &dyn Around, commit: &Commit<'_>) -> Result<(), Viola
         return Ok(());
     }
     mark!(NoEvictionGivenBack);
-    let works = world.living_phase(&hold.host).and_then(works_under) == Some(hold.grant);
+    let works = world.living_phase(&hold.host).and_then(Phase::works_under) == Some(hold.grant);
     demand(Property::NoEviction, !works, || {
         let held = world.hold_label(hold);
         format!("{held} was taken back, and its host lives and works under it")
@@ -94,25 +94,11 @@ fn ends(input: &Input, hold: &Hold) -> bool {
     }
 }
 
-fn works_under(phase: Phase) -> Option<GrantId> {
-    match phase {
-        Phase::Accepted { grant } | Phase::Building { grant } | Phase::Finished { grant } => {
-            Some(grant)
-        }
-        Phase::Idle
-        | Phase::Asking
-        | Phase::Planning { .. }
-        | Phase::Cancelling { .. }
-        | Phase::StoodDown
-        | Phase::Expelled { .. } => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
-    use handover_core::{Incarnation, Outcome, RecordParts};
+    use handover_core::{GrantId, Incarnation, Outcome, RecordParts};
 
     use super::*;
     use crate::check::testing::{

@@ -8,16 +8,13 @@
 //! Ho3. Broken in Werkator PR 66, where the slot was free before the drain was declared.
 
 use handover_core::executor::Stage;
-use handover_core::{
-    AtDeadline, BuildId, BuildState, Drain, Executor, Ledger, Term, Version, Work,
-};
+use handover_core::{BuildId, BuildState, Drain, Executor, Ledger, Term, Version, Work};
 
 use super::{Property, Transition, Violation, dead_before, demand, drain_as_asked};
 use crate::mark::mark;
-use crate::world::{Event, Process, Who};
+use crate::world::{Process, Who};
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
-    check_deadline(step)?;
     for (who, before, after) in step.touched() {
         let Some(before) = before.filter(|_| after.lives()) else {
             continue;
@@ -49,23 +46,6 @@ pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
     }
     drain_as_asked::check(step)?;
     check_boot(step)
-}
-
-/// A deadline that interrupts leaves nothing running that was not told to stop (Ex7).
-fn check_deadline(step: &Transition<'_>) -> Result<(), Violation> {
-    let Event::Deadline(who) = step.event else { return Ok(()) };
-    let drain = step.before.process(*who).host.executor().active_drain();
-    if drain.is_none_or(|drain| drain.at_deadline != AtDeadline::Interrupt) {
-        return Ok(());
-    }
-    mark!(QuietDrainDeadline);
-    let executor = step.after.process(*who).host.executor();
-    let mut current = executor.current();
-    let spared = current.find(|(_, stage)| *stage == Stage::Running).map(|(work, _)| work);
-    demand(Property::QuietDrain, spared.is_none(), || {
-        let (label, spared) = (step.after.label(*who), spared.map(ToString::to_string));
-        format!("{} goes on running on {label} after the deadline", spared.unwrap_or_default())
-    })
 }
 
 /// A drain that a build declares is one that its recorded success has earned (Ex3).
@@ -172,14 +152,14 @@ fn drain_due(ledger: &Ledger, version: &Version, pinned: bool) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use handover_core::EndAction;
+    use handover_core::{AtDeadline, EndAction};
 
     use super::*;
     use crate::check::testing::{
         A, Made, after, calm_step, edit_executor, judge_to_rest, local, queueing, submit, two,
         two_under, until,
     };
-    use crate::world::World;
+    use crate::world::{Event, World};
 
     const PROPERTY: Property = Property::QuietDrain;
 

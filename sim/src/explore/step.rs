@@ -9,7 +9,32 @@ use crate::scenario::Keyword as _;
 use crate::world::{Event, Fact, World};
 
 /// A host that takes more steps than this at once will take them for ever.
-pub(super) const OWN_STEPS_MAX: usize = 1_000;
+const OWN_STEPS_MAX: usize = 1_000;
+
+/// The steps that hosts take at once after a choice, one by one.
+#[derive(Default)]
+pub(super) struct OwnSteps {
+    taken: usize,
+}
+
+impl OwnSteps {
+    /// The next one in this world; none where nobody has one left.
+    ///
+    /// # Errors
+    /// After [`OWN_STEPS_MAX`], each time: they do not end, which is a livelock.
+    pub(super) fn next(&mut self, world: &World) -> Result<Option<Event>, Violation> {
+        let Some(next) = world.next_own_step() else {
+            return Ok(None);
+        };
+        if self.taken == OWN_STEPS_MAX {
+            let why =
+                format!("after {OWN_STEPS_MAX} steps of its own a host still has one to take");
+            return Err(Violation { property: Property::NoLivelock, why });
+        }
+        self.taken += 1;
+        Ok(Some(next))
+    }
+}
 
 /// One step: the choice, then what its hosts do at once, then off the links what cannot matter.
 pub(super) fn take(world: &World, choice: &Choice, bounds: &Bounds) -> (World, Vec<Violation>) {
@@ -18,16 +43,15 @@ pub(super) fn take(world: &World, choice: &Choice, bounds: &Bounds) -> (World, V
     for event in choice.action.events(world) {
         taken.judge(before.take(), &event);
     }
-    let mut own = 0;
-    while let Some(event) = taken.after.next_own_step() {
-        if own == OWN_STEPS_MAX {
-            let why = format!("after {own} steps of its own a host still has one to take");
-            taken.violations.push(Violation { property: Property::NoLivelock, why });
-            break;
+    let mut own = OwnSteps::default();
+    let endless = loop {
+        match own.next(&taken.after) {
+            Ok(Some(event)) => taken.judge(before.take(), &event),
+            Ok(None) => break None,
+            Err(endless) => break Some(endless),
         }
-        own += 1;
-        taken.judge(before.take(), &event);
-    }
+    };
+    taken.violations.extend(endless);
     tidy(&mut taken.after, world, bounds);
     (taken.after, taken.violations)
 }

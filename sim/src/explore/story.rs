@@ -3,7 +3,7 @@
 use super::action::{Action, Choice};
 use super::direct::Node;
 use super::key::Scratch;
-use super::step::OWN_STEPS_MAX;
+use super::step::OwnSteps;
 use super::{Bounds, Property};
 use crate::check::{Rest, Violation, rest};
 use crate::choose::scene;
@@ -96,10 +96,8 @@ fn play(world: &mut World, action: &Action, commands: &mut Vec<Command>) {
         commands.push(command_of(world, &event));
         apply(world, &event);
     }
-    for _ in 0..OWN_STEPS_MAX {
-        let Some(event) = world.next_own_step() else {
-            return;
-        };
+    let mut own = OwnSteps::default();
+    while let Ok(Some(event)) = own.next(world) {
         apply(world, &event);
     }
 }

@@ -88,7 +88,9 @@ mod table {
         /// `QuietDrain`: what in-flight work waits for begins all the same.
         QuietDrainWaitedFor,
         /// `QuietDrain`: a deadline interrupts.
-        QuietDrainDeadline,
+        QuietDrainInterrupted,
+        /// `QuietDrain`: a deadline undrains.
+        QuietDrainUndrained,
         /// `QuietDrain`: a deadline is reported.
         QuietDrainReported,
         /// `QuietDrain`: a boot finds a drain that lasts.

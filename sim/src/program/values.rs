@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
+use std::ops::Range;
 
 use clap::Args;
 use clap::builder::{
     PossibleValuesParser, RangedI64ValueParser, RangedU64ValueParser, TypedValueParser,
 };
 use handover_sim::choose::FaultKind;
-use handover_sim::explore::Bounds;
+use handover_sim::explore::{Bounds, RefusedFault};
 use handover_sim::variants::PROTOCOLS;
 
 /// How many threads work.
@@ -44,6 +45,26 @@ pub(super) fn protocols() -> PossibleValuesParser {
     PossibleValuesParser::new(PROTOCOLS.iter().map(|protocol| protocol.name()))
 }
 
+/// `0..100`, the last one excluded; at least one seed, and at most so many.
+pub(super) fn seeds(most: u64) -> impl Fn(&str) -> Result<Range<u64>, String> + Clone {
+    move |text| {
+        let (start, end) =
+            text.split_once("..").ok_or("write A..B, with B excluded, as in 0..1000")?;
+        let number = |text: &str| {
+            let number = text.trim().parse::<u64>();
+            number.map_err(|_| format!("`{text}` is no number from 0 to {}", u64::MAX))
+        };
+        let seeds = number(start)?..number(end)?;
+        match seeds.end.saturating_sub(seeds.start) {
+            0 => Err("that is no seed at all: B is excluded, and has to be above A".to_owned()),
+            count if count > most => {
+                Err(format!("that are {count} seeds; there may be {most}, with B excluded"))
+            }
+            _ => Ok(seeds),
+        }
+    }
+}
+
 /// `512M`
 pub(super) fn size(text: &str) -> Result<usize, String> {
     let (number, unit) = match text.char_indices().last() {
@@ -71,61 +92,87 @@ pub(super) struct Faults(pub(super) BTreeMap<FaultKind, u32>);
 /// More of one kind than this would be all that happens.
 const TIMES_MAX: u32 = 1_000;
 
-/// `crash=2,gone=1`, `all=3,reuse=0`, `none`: a kind that is named counts for more than `all`.
-pub(super) fn faults(text: &str) -> Result<Faults, String> {
-    read(text, TIMES_MAX)
+/// Why a list of faults cannot be read.
+#[derive(Debug, thiserror::Error)]
+enum Misread {
+    #[error("`{0}`: write KIND=N, as in crash=1, or none")]
+    NoPair(String),
+    #[error("`{times}` is no number from 0 to {most}")]
+    NoNumber { times: String, most: u32 },
+    #[error("there is no fault `{0}`")]
+    NoKind(String),
+    #[error("`{0}` stands there twice")]
+    Twice(String),
+    #[error("each kind has a budget of its own here")]
+    All,
+    #[error(transparent)]
+    Budget(#[from] RefusedFault),
 }
 
-fn read(text: &str, most: u32) -> Result<Faults, String> {
+impl Misread {
+    /// What is wrong; and where it is the kind, which kinds there are.
+    fn told(&self, kinds: impl Iterator<Item = &'static str>) -> String {
+        match self {
+            Self::NoKind(_) | Self::All | Self::Budget(RefusedFault::NoBudget { .. }) => {
+                format!("{self}; there are {}", kinds.collect::<Vec<_>>().join(", "))
+            }
+            Self::NoPair(_)
+            | Self::NoNumber { .. }
+            | Self::Twice(_)
+            | Self::Budget(RefusedFault::TooOften { .. }) => self.to_string(),
+        }
+    }
+}
+
+/// What is named, each once; none is all.
+fn read(text: &str, most: u32) -> Result<BTreeMap<Option<FaultKind>, u32>, Misread> {
     let mut named = BTreeMap::new();
     if text == "none" {
-        return Ok(Faults::default());
+        return Ok(named);
     }
     for each in text.split(',') {
-        let (word, times) = each
-            .split_once('=')
-            .ok_or_else(|| format!("`{each}`: write KIND=N, as in crash=1, or none"))?;
-        let times: u32 = times
-            .parse()
-            .ok()
-            .filter(|times| *times <= most)
-            .ok_or_else(|| format!("`{times}` is no number from 0 to {most}"))?;
+        let (word, times) = each.split_once('=').ok_or_else(|| Misread::NoPair(each.to_owned()))?;
+        let number = times.parse().ok().filter(|number| *number <= most);
+        let number = number.ok_or_else(|| Misread::NoNumber { times: times.to_owned(), most })?;
         let kind = FaultKind::ALL.iter().copied().find(|kind| kind.word() == word);
         if kind.is_none() && word != ALL {
-            let kinds: Vec<&str> = FaultKind::ALL.iter().map(|kind| kind.word()).collect();
-            let kinds = kinds.join(", ");
-            return Err(format!("there is no fault `{word}`; there are all, {kinds}"));
+            return Err(Misread::NoKind(word.to_owned()));
         }
-        if named.insert(kind, times).is_some() {
-            return Err(format!("`{word}` stands there twice"));
+        if named.insert(kind, number).is_some() {
+            return Err(Misread::Twice(word.to_owned()));
         }
     }
+    Ok(named)
+}
+
+const ALL: &str = "all";
+
+/// `crash=2,gone=1`, `all=3,reuse=0`, `none`: a kind that is named counts for more than `all`.
+pub(super) fn faults(text: &str) -> Result<Faults, String> {
+    let kinds = FaultKind::ALL.iter().map(|kind| kind.word());
+    let named = read(text, TIMES_MAX).map_err(|why| why.told(std::iter::once(ALL).chain(kinds)))?;
     let all = named.get(&None).copied().unwrap_or_default();
     let times = |kind: FaultKind| named.get(&Some(kind)).copied().unwrap_or(all);
     let faults = FaultKind::ALL.iter().map(|kind| (*kind, times(*kind)));
     Ok(Faults(faults.filter(|(_, times)| *times > 0).collect()))
 }
 
-const ALL: &str = "all";
-
 /// `crash=1,gone=1`, of the kinds that have a budget in an exploration.
 pub(super) fn budgets(text: &str) -> Result<BTreeMap<FaultKind, u8>, String> {
-    let kinds = || Bounds::kinds().map(FaultKind::word).collect::<Vec<_>>().join(", ");
-    let refused = |why: &dyn ToString| format!("{}; there are {}", why.to_string(), kinds());
-    if text.split(',').any(|each| each.starts_with("all=")) {
-        return Err(refused(&"each kind has a budget of its own here"));
-    }
-    let Faults(faults) =
-        read(text, u8::MAX.into()).map_err(|why| match why.split_once("; there are ") {
-            Some((why, _)) => refused(&why),
-            None => why,
-        })?;
-    let budgets = faults.into_iter().map(|(kind, times)| {
+    read_budgets(text).map_err(|why| why.told(Bounds::kinds().map(FaultKind::word)))
+}
+
+fn read_budgets(text: &str) -> Result<BTreeMap<FaultKind, u8>, Misread> {
+    let mut budgets = BTreeMap::new();
+    for (kind, times) in read(text, u8::MAX.into())? {
+        let kind = kind.ok_or(Misread::All)?;
         let times = u8::try_from(times).expect("no more were read");
-        let fits = Bounds::new(&[]).with(kind, times);
-        fits.map(|_| (kind, times)).map_err(|why| refused(&why))
-    });
-    budgets.collect()
+        if times > 0 {
+            Bounds::new(&[]).with(kind, times)?;
+            budgets.insert(kind, times);
+        }
+    }
+    Ok(budgets)
 }
 
 #[cfg(test)]
@@ -160,11 +207,35 @@ mod tests {
         assert_eq!(budgets("crash=1"), Ok(BTreeMap::from([(FaultKind::Crash, 1)])));
         assert_eq!(budgets("none"), Ok(BTreeMap::new()));
         let refused = |text| budgets(text).expect_err("it has no budget");
-        for text in ["conflict=1", "crush=1", "all=1", "crash=200"] {
+        for text in ["conflict=1", "crush=1", "all=1", "all=0"] {
             assert!(refused(text).contains("; there are "), "{}", refused(text));
         }
+        assert!(refused("crash=200").starts_with("200 times `crash` are too many: at most "));
         assert_eq!(refused("crash=1,crash=2"), "`crash` stands there twice");
         assert_eq!(refused("crash=256"), "`256` is no number from 0 to 255");
+    }
+
+    #[test]
+    fn seeds_are_a_range_that_is_not_empty_and_has_no_more_than_there_may_be() {
+        let few = seeds(2_000);
+        assert_eq!(few("1..100"), Ok(1..100));
+        assert_eq!(few("0..2000"), Ok(0..2_000));
+        assert_eq!(seeds(u64::MAX)("0..18446744073709551615"), Ok(0..u64::MAX));
+        for (text, why) in [
+            ("", "write A..B"),
+            ("7", "write A..B"),
+            ("..", "`` is no number"),
+            ("a..2", "`a` is no number"),
+            ("-1..2", "`-1` is no number"),
+            ("1..=2", "`=2` is no number"),
+            ("0..18446744073709551616", "`18446744073709551616` is no number"),
+            ("3..3", "no seed at all"),
+            ("4..3", "no seed at all"),
+            ("0..2001", "that are 2001 seeds; there may be 2000"),
+        ] {
+            let said = few(text).expect_err(text);
+            assert!(said.contains(why), "{text}: {said}");
+        }
     }
 
     #[test]
