@@ -2,7 +2,9 @@
 //!
 //! Each line and each commit becomes the command that does the same, one atomic step each. What the
 //! language has no word for is left out where it changes nothing that others see: a gate that could
-//! not be read, a write that failed and was done again. Whatever cannot be told is said with its
+//! not be read, a write that failed and was done again. Why a chunk failed is told above the
+//! commands: `sign-off` has no word for it, for nothing follows from it but the words of a verdict,
+//! which are the world's own then. Whatever cannot be told is said with its
 //! place; nothing is written then. The text is read back and run before it is given away, and has
 //! to come to the very record that the journals came to.
 
@@ -154,6 +156,7 @@ fn compose(judged: &Judged, stage: &Stage, ending: Ending) -> Result<Scenario, E
         prose.push(format!("Up to this: {finding}").replace('\n', " "));
     }
     prose.extend(stage.renamed());
+    prose.extend(stage.failed());
     let prose: Vec<&str> = prose.iter().map(String::as_str).collect();
     let head = scenario::Setup {
         endings: vec![(CURRENT.to_owned(), ending)],
