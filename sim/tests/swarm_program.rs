@@ -160,7 +160,7 @@ fn what_is_not_of_one_swarm_is_refused_with_the_difference() {
 fn odd_arguments_are_refused_with_what_would_be_right() {
     let out = folder();
     for (arguments, why) in [
-        (&["--seeds", "9..3"][..], "A below B"),
+        (&["--seeds", "9..3"][..], "B is excluded, and has to be above A"),
         (&["--budget", "60"], "60s, 5m, 2h"),
         (&["--shard", "3/2"], "I from 1 to N"),
         (&["--strategy", "dfs"], "there are mix, random"),
