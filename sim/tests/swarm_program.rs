@@ -189,14 +189,6 @@ fn a_budget_bounds_the_seeds_and_says_which_were_run() {
     assert!(printed.contains(&format!("schedules    {seeds}: ")), "{printed}");
 }
 
-#[test]
-fn a_folder_that_is_none_is_refused_before_the_work() {
-    let out = folder();
-    let run = swarm(&BROKEN, &out.path().join("nowhere"));
-    assert_eq!(run.status.code(), Some(2));
-    assert!(run.stdout.is_empty());
-}
-
 #[cfg(unix)]
 #[test]
 fn what_cannot_be_written_is_said_and_what_was_found_is_still_told() {
