@@ -410,7 +410,7 @@ fn the_program_refuses_what_it_cannot_explore_and_says_what_it_can() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     for (faults, why) in [
         ("slow=1", "`slow` has no budget: every host is as slow as can be in every exploration"),
-        ("crush=1", "there is no fault `crush`; there are crash, gone, "),
+        ("crush=1", "there is no fault `crush` (did you mean `crash`?); there are crash, gone, "),
         ("crash", "write KIND=N, as in crash=1"),
         ("crash=-1", "`-1` is no number from 0 to 255"),
         ("crash=8", "8 times `crash` are too many: at most 7 can be explored"),

@@ -161,11 +161,13 @@ fn odd_arguments_are_refused_with_what_would_be_right() {
     let out = folder();
     for (arguments, why) in [
         (&["--seeds", "9..3"][..], "B is excluded, and has to be above A"),
+        (&["--seeds", "7"], "write A..B, with B excluded, as in 0..1000"),
         (&["--budget", "60"], "60s, 5m, 2h"),
         (&["--shard", "3/2"], "I from 1 to N"),
         (&["--strategy", "dfs"], "there are mix, random"),
-        (&["--faults", "crush=1"], "there are all, delay"),
+        (&["--faults", "crush=1"], "(did you mean `crash`?); there are all, delay"),
         (&["--hosts", "0"], "1..=1000"),
+        (&["--hosts", "-1"], "-1 is not in 1..=1000"),
         (&["--jobs", "0"], "1..=512"),
         (&["--merge", "x", "--seeds", "0..3"], "cannot be used with"),
     ] {

@@ -20,6 +20,9 @@ pub(super) fn refuse_missing(paths: &[PathBuf]) -> Result<(), Judgement> {
         };
         if !named.contains(&path) {
             complain(&format!("error: {}: {error}", path.display()));
+            if path.as_os_str() == "-" {
+                complain("help: stdin is not read; name a file");
+            }
             named.push(path);
         }
     }

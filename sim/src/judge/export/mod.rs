@@ -51,7 +51,10 @@ pub enum ExportError {
     #[error("the journals are of {0} records, and a scenario is about one: give those of one")]
     Records(usize),
     /// A scenario begins with an empty record.
-    #[error("the journals begin at {0}, and a scenario with an empty record: give the older files")]
+    #[error(
+        "the journals begin at {0} of their record, and a scenario begins with an empty one: name \
+         the older files, too"
+    )]
     Begins(Revision),
     /// Something is missing.
     #[error("something is missing, so nobody can tell what happened: {0}")]
