@@ -3,13 +3,14 @@
 mod journals;
 mod run;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use handover_node::core::{RecordId, RecordParts};
-use handover_node::{DrainWish, Liveness, MemoryLedger, MemoryStore};
+use handover_node::core::{Chunk, Gate, GrantId, RecordId, RecordParts, SignOff, Version};
+use handover_node::{Build, BuildError, Builder, DrainWish, Liveness, MemoryLedger, MemoryStore};
 use handover_sim::judge::{ExportError, Exported, Verdict, export, judge};
 use handover_sim::scenario::{Moment, Scenario, watch};
 use handover_sim::variants::{Current, names};
@@ -134,6 +135,47 @@ fn a_life_that_has_read_nothing_is_judged_and_told_before_the_next_of_its_name()
     assert_eq!(replayed(&scenario), record);
     let told = scenario.to_string();
     assert!(told.contains("\ndrain a\n"), "{told}");
+}
+
+/// Signs one of its two chunks off as bad, and ends well all the same.
+struct OneBadChunk;
+
+impl Builder for OneBadChunk {
+    async fn plan(&self, _: &Version, _: GrantId) -> Result<BTreeSet<Chunk>, BuildError> {
+        Ok(["assets".into(), "base".into()].into())
+    }
+
+    async fn build(&self, build: Build) -> Result<(), BuildError> {
+        build.sign_off("assets", SignOff::Clean);
+        build.sign_off("base", SignOff::Failed("no disk,\nsee #3".into()));
+        Ok(())
+    }
+}
+
+#[test]
+fn why_a_chunk_failed_is_told_above_the_commands() {
+    let folder = folder();
+    let (mut world, shop) = (World::new(5), Shop::new());
+    let node = shop.start(&mut world, options(folder.path(), "a", "v1"), OneBadChunk);
+    world.run_until("it has failed", || {
+        let reason = "chunk base: no disk,\nsee #3".into();
+        node.node.gate().read() == Gate::Blocked { reason }
+    });
+    world.run_for(Duration::from_secs(10));
+    world.kill(node.task);
+    let Exported { scenario, record, .. } = match export(&files(folder.path())) {
+        Ok(exported) => exported,
+        Err(error) => panic!("{error}"),
+    };
+    assert_eq!(replayed(&scenario), record);
+    let verdict = &record.verdicts[&"v1".into()];
+    assert_eq!(verdict.to_string(), "Failed(g1): chunk base: bad chunk");
+    let told = scenario.to_string();
+    assert!(told.contains("\nsign-off a base failed\n"), "{told}");
+    assert!(
+        told.contains("\nChunks that failed, with why: base on a (no disk, see 3).\n"),
+        "{told}"
+    );
 }
 
 #[test]

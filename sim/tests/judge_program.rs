@@ -88,6 +88,12 @@ fn a_corrupt_line_and_a_file_that_is_not_there_are_refused_with_code_2() {
     let ran = judge(folder.path(), &["nowhere"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
     assert!(ran.stderr.starts_with("error: nowhere: "), "{}", ran.stderr);
+    let folded = judge(folder.path(), &["."]);
+    assert_eq!((folded.code, folded.stdout.as_str()), (2, ""));
+    assert_eq!(folded.stderr, "error: . is a folder: name the journals in it\n");
+    let stdin = judge(folder.path(), &["-"]);
+    assert_eq!(stdin.code, 2);
+    assert!(stdin.stderr.ends_with("help: stdin is not read; name a file\n"), "{}", stdin.stderr);
     // A number near its end is no line of ours either, or what it says is broken.
     let huge = lines[0].replacen("\"number\":0", &format!("\"number\":{}", u128::MAX), 1);
     write(folder.path(), "huge", format!("{huge}\n"));

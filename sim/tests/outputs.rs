@@ -12,9 +12,12 @@ fn an_output_is_written_only_where_it_can_be_and_asked_before_the_work_starts() 
     let folder = folder(&[("x.scenario", GOOD)]);
     for arguments in [
         &["check", "x.scenario", "--junit", "no/where.txt"][..],
-        &["check", "x.scenario", "--out", "no/where.txt"],
         &["check", "x.scenario", "--out", "x.scenario"],
+        &["check", "x.scenario", "--out", "x.scenario/below"],
         &["check", "x.scenario", "--junit", "."],
+        &["swarm", "--seeds=0..1", "--out", "x.scenario/below"],
+        &["explore", "--chunks=0", "-o", "no/where.txt"],
+        &["explore", "--chunks=0", "-o", "."],
         &["replay", "x.scenario", "-o", "no/where.txt"],
     ] {
         let ran = program(folder.path(), arguments);
@@ -22,10 +25,27 @@ fn an_output_is_written_only_where_it_can_be_and_asked_before_the_work_starts() 
         let part = format!("error: {} cannot be written: ", arguments[3]);
         assert_has(&ran.stderr, &[&part]);
     }
+    let ran = program(folder.path(), &["replay", "x.scenario", "-o", "no/where.txt"]);
+    assert_has(&ran.stderr, &["help: make its folder first, or name one that is there"]);
     let ran = program(folder.path(), &["replay", "x.scenario", "-o", "trace.txt"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
     let trace = fs::read_to_string(folder.path().join("trace.txt")).expect("it was written");
     assert_eq!(trace, program(folder.path(), &["replay", "x.scenario"]).stdout);
+}
+
+#[test]
+fn a_folder_for_what_is_found_is_made_before_the_work_starts() {
+    let folder = folder(&[("x.scenario", GOOD)]);
+    for arguments in [
+        &["check", "x.scenario", "--out", "made/by/check"][..],
+        &["swarm", "--seeds=0..1", "--out", "made/by/swarm"],
+        &["swarm", "--seeds=0..1", "--out", "made/by/swarm"],
+    ] {
+        let ran = program(folder.path(), arguments);
+        assert_eq!(ran.code, 0, "{arguments:?}: {}", ran.stderr);
+        let made = folder.path().join(arguments[3]).read_dir().expect("it was made");
+        assert_eq!(made.count(), 0, "a question leaves no file");
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -68,12 +88,12 @@ fn an_output_destroys_neither_an_input_nor_what_it_cannot_replace() {
         &["replay", "nosuch", "-o", "keep"][..],
         &["replay", "bad", "-o", "keep"],
         &["check", "nosuch", "--junit", "keep"],
-        &["check", "a", "--out", "nosuch", "--junit", "keep"],
+        &["check", "a", "--out", "keep", "--junit", "keep"],
     ] {
         assert_eq!(program(folder.path(), arguments).code, 2, "{arguments:?}");
         assert_eq!(text("keep"), "kept", "{arguments:?}");
     }
-    let arguments = ["check", "a", "--out", "nosuch", "--junit", "new"];
+    let arguments = ["check", "a", "--out", "keep", "--junit", "new"];
     assert_eq!(program(folder.path(), &arguments).code, 2);
     assert!(!folder.path().join("new").exists(), "a question leaves no file");
 }

@@ -117,7 +117,7 @@ impl Candidate {
             "a view never goes back, so what was read is at least what is held"
         );
         let said = self.standing.as_ref().and_then(Standing::grant);
-        let about = self.phase.works_under().or(self.running());
+        let about = self.phase.works_under().or_else(|| self.running());
         assert!(
             about.is_none() || about == said,
             "the word names the grant that the phase is about"

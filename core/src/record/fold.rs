@@ -277,11 +277,12 @@ impl Draft<'_> {
         };
         let ticket = match before {
             // Who goes on asking keeps its place, and who does not ask needs no new one.
-            Some((ticket, true)) if asks => {
-                mark!(Ar1KeptTicket);
+            Some((ticket, asked)) if asked || !asks => {
+                if asks {
+                    mark!(Ar1KeptTicket);
+                }
                 ticket
             }
-            Some((ticket, _)) if !asks => ticket,
             Some(_) | None => {
                 mark!(Ar1NewTicket);
                 self.take_ticket()

@@ -1,7 +1,7 @@
 //! Lines of journals: each file read as a stream, with the place of whatever cannot be read.
 
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -101,6 +101,12 @@ pub enum JournalError {
         /// Why.
         error: std::io::Error,
     },
+    /// It is a folder.
+    #[error("{} is a folder: name the journals in it", path.display())]
+    Folder {
+        /// What was given.
+        path: PathBuf,
+    },
     /// It can be read only once, and a journal is read twice.
     #[error("{} is no file: write it to one first, for a journal is read twice", path.display())]
     NoFile {
@@ -166,10 +172,15 @@ pub(super) fn scan(source: &Source, mut visit: impl FnMut(Found)) -> Result<bool
         return Ok(false);
     }
     let read = |error| JournalError::Read { path: path.to_owned(), error };
-    let file = File::open(path).map_err(read)?;
-    if !file.metadata().map_err(read)?.is_file() {
+    // Asked first: to open a pipe that nobody writes to would wait for ever.
+    let found = fs::metadata(path).map_err(read)?;
+    if found.is_dir() {
+        return Err(JournalError::Folder { path: path.to_owned() });
+    }
+    if !found.is_file() {
         return Err(JournalError::NoFile { path: path.to_owned() });
     }
+    let file = File::open(path).map_err(read)?;
     let mut reader = BufReader::with_capacity(CHUNK, file);
     let (mut offset, mut number, mut text) = (0, 0, Vec::new());
     loop {

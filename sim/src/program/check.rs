@@ -7,7 +7,7 @@ use handover_sim::variants::Current;
 
 use super::cli::{Check, DEFAULT_PATH};
 use super::explore::Explored;
-use super::files::{refuse_folder, refuse_missing, refuse_output, write};
+use super::files::{make_folder, refuse_missing, refuse_output, write};
 use super::progress::Progress;
 use super::walks::{self, Walks};
 use super::{complain, complain_of_unreadable, interrupt, json, junit, print, table};
@@ -39,7 +39,7 @@ pub(super) fn check(asked: &Check) -> Result<Judgement, Judgement> {
     let suite = Suite::load(&paths);
     let junit = asked.options.junit.as_deref();
     refuse_output(junit, &suite)?;
-    refuse_folder(asked.out())?;
+    make_folder(asked.out())?;
     let checked = run(suite, asked);
     let mut judgement = checked.judgement().max(checked.saved);
     if let Some(path) = junit {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
-use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, CommandFactory, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use handover_sim::choose::FaultKind;
 use handover_sim::explore::ROWS;
 use handover_sim::scenario::CURRENT;
@@ -38,6 +38,12 @@ pub(super) struct Cli {
 }
 
 impl Cli {
+    /// Reads the arguments of this process.
+    pub(super) fn read() -> Self {
+        let matches = taking_negatives(Self::command()).get_matches();
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+
     /// The command, and how much is to be said of it. Options of `check` before another command,
     /// or before `check` itself, would be lost: they are a usage error.
     pub(super) fn asked(self) -> (Command, u8) {
@@ -51,6 +57,16 @@ impl Cli {
         }
         (command, verbose)
     }
+}
+
+/// A negative number is then a value like others, and is refused with what there may be instead of
+/// as an option that nobody knows.
+fn taking_negatives(command: clap::Command) -> clap::Command {
+    let taking = |arg: clap::Arg| {
+        let is_option = !arg.is_positional() && arg.get_action().takes_values();
+        if is_option { arg.allow_negative_numbers(true) } else { arg }
+    };
+    command.mut_args(taking).mut_subcommands(taking_negatives)
 }
 
 /// A macro, since `concat!` takes literals only.
@@ -130,7 +146,8 @@ pub(super) struct CheckOptions {
     /// Walks of the default swarm, of the seeds from 0 on [default: 500; 0 where a PATH is given]
     #[arg(long, value_name = "N")]
     walks: Option<u64>,
-    /// The folder that takes the scenarios of what fails beyond the files [default: .]
+    /// The folder that takes the scenarios of what fails beyond the files; made where there is none
+    /// [default: .]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }

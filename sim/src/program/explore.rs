@@ -14,7 +14,7 @@ use handover_sim::suite::Judgement;
 use handover_sim::variants;
 
 use super::cli::Explore;
-use super::files::write;
+use super::files::{refuse_output_among, write};
 use super::{complain, interrupt, json, print, progress, replay_command};
 
 /// What an exploration has come to.
@@ -35,6 +35,11 @@ pub(super) fn explore(asked: &Explore) -> Judgement {
             asked.versions, asked.hosts
         ));
         return Judgement::Unreadable;
+    }
+    if let Some(out) = &asked.out
+        && let Err(refused) = refuse_output_among(out, &[])
+    {
+        return refused;
     }
     interrupt::listen();
     let bounds = bounds(asked);

@@ -20,6 +20,9 @@ pub(super) fn refuse_missing(paths: &[PathBuf]) -> Result<(), Judgement> {
         };
         if !named.contains(&path) {
             complain(&format!("error: {}: {error}", path.display()));
+            if path.as_os_str() == "-" {
+                complain("help: stdin is not read; name a file");
+            }
             named.push(path);
         }
     }
@@ -54,19 +57,19 @@ fn is_an_input(output: &Path) -> Judgement {
     Judgement::Unreadable
 }
 
-/// Refuses a folder that is none.
-pub(super) fn refuse_folder(folder: &Path) -> Result<(), Judgement> {
-    match fs::metadata(folder) {
+/// Makes the folder that takes what is found, where there is none; refuses one that takes no file.
+pub(super) fn make_folder(folder: &Path) -> Result<(), Judgement> {
+    let made = match fs::metadata(folder) {
         Ok(found) if found.is_dir() => Ok(()),
-        Ok(_) => Err(cannot_be_written(folder, &io::ErrorKind::NotADirectory.into())),
-        Err(error) => {
-            let refused = cannot_be_written(folder, &error);
-            if error.kind() == io::ErrorKind::NotFound {
-                complain("help: make the folder first, or name one that is there");
-            }
-            Err(refused)
-        }
-    }
+        Ok(_) => Err(io::ErrorKind::NotADirectory.into()),
+        Err(_) => fs::create_dir_all(folder),
+    };
+    let takes_files = || match probe(&folder.join(".handover-sim")) {
+        // Another run asks the same folder at this moment.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        asked => asked,
+    };
+    made.and_then(|()| takes_files()).map_err(|error| cannot_be_written(folder, &error))
 }
 
 /// Writes results to a file.
@@ -79,6 +82,9 @@ pub(super) fn write(path: &Path, text: &str) -> Judgement {
 
 fn cannot_be_written(path: &Path, error: &io::Error) -> Judgement {
     complain(&format!("error: {} cannot be written: {error}", path.display()));
+    if error.kind() == io::ErrorKind::NotFound {
+        complain("help: make its folder first, or name one that is there");
+    }
     Judgement::Unreadable
 }
 

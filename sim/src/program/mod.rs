@@ -27,7 +27,6 @@ use std::io::{self, IsTerminal, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::Parser as _;
 use handover_sim::scenario::LoadError;
 use handover_sim::suite::{Judgement, Suite};
 use tracing_subscriber::fmt::format::FmtSpan;
@@ -36,7 +35,7 @@ use cli::{Cli, Command};
 
 /// Does what the arguments ask for.
 pub(crate) fn main() -> ExitCode {
-    let (command, verbose) = Cli::parse().asked();
+    let (command, verbose) = Cli::read().asked();
     follow(verbose);
     let judgement = match command {
         Command::Check(check) => check::check(&check).unwrap_or_else(|refused| refused),

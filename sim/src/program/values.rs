@@ -10,6 +10,7 @@ use clap::builder::{
 };
 use handover_sim::choose::FaultKind;
 use handover_sim::explore::{Bounds, RefusedFault};
+use handover_sim::scenario::nearest;
 use handover_sim::variants::PROTOCOLS;
 
 /// How many threads work.
@@ -58,7 +59,7 @@ pub(super) fn seeds(most: u64) -> impl Fn(&str) -> Result<Range<u64>, String> + 
         match seeds.end.saturating_sub(seeds.start) {
             0 => Err("that is no seed at all: B is excluded, and has to be above A".to_owned()),
             count if count > most => {
-                Err(format!("that are {count} seeds; there may be {most}, with B excluded"))
+                Err(format!("that is {count} seeds, and there may be {most}; B is excluded"))
             }
             _ => Ok(seeds),
         }
@@ -111,10 +112,15 @@ enum Misread {
 
 impl Misread {
     /// What is wrong; and where it is the kind, which kinds there are.
-    fn told(&self, kinds: impl Iterator<Item = &'static str>) -> String {
+    fn told(&self, kinds: &[&'static str]) -> String {
         match self {
-            Self::NoKind(_) | Self::All | Self::Budget(RefusedFault::NoBudget { .. }) => {
-                format!("{self}; there are {}", kinds.collect::<Vec<_>>().join(", "))
+            Self::NoKind(word) => {
+                let near = nearest(word, kinds.iter().copied());
+                let near = near.map(|near| format!(" (did you mean `{near}`?)"));
+                format!("{self}{}; there are {}", near.unwrap_or_default(), kinds.join(", "))
+            }
+            Self::All | Self::Budget(RefusedFault::NoBudget { .. }) => {
+                format!("{self}; there are {}", kinds.join(", "))
             }
             Self::NoPair(_)
             | Self::NoNumber { .. }
@@ -149,8 +155,9 @@ const ALL: &str = "all";
 
 /// `crash=2,gone=1`, `all=3,reuse=0`, `none`: a kind that is named counts for more than `all`.
 pub(super) fn faults(text: &str) -> Result<Faults, String> {
-    let kinds = FaultKind::ALL.iter().map(|kind| kind.word());
-    let named = read(text, TIMES_MAX).map_err(|why| why.told(std::iter::once(ALL).chain(kinds)))?;
+    let kinds = || FaultKind::ALL.iter().map(|kind| kind.word());
+    let words = || std::iter::once(ALL).chain(kinds()).collect::<Vec<_>>();
+    let named = read(text, TIMES_MAX).map_err(|why| why.told(&words()))?;
     let all = named.get(&None).copied().unwrap_or_default();
     let times = |kind: FaultKind| named.get(&Some(kind)).copied().unwrap_or(all);
     let faults = FaultKind::ALL.iter().map(|kind| (*kind, times(*kind)));
@@ -159,7 +166,8 @@ pub(super) fn faults(text: &str) -> Result<Faults, String> {
 
 /// `crash=1,gone=1`, of the kinds that have a budget in an exploration.
 pub(super) fn budgets(text: &str) -> Result<BTreeMap<FaultKind, u8>, String> {
-    read_budgets(text).map_err(|why| why.told(Bounds::kinds().map(FaultKind::word)))
+    let kinds = || Bounds::kinds().map(FaultKind::word).collect::<Vec<_>>();
+    read_budgets(text).map_err(|why| why.told(&kinds()))
 }
 
 fn read_budgets(text: &str) -> Result<BTreeMap<FaultKind, u8>, Misread> {
@@ -195,7 +203,11 @@ mod tests {
     #[test]
     fn what_is_no_fault_is_refused_with_those_that_are() {
         let refused = |text| faults(text).expect_err("it cannot be read");
-        assert!(refused("crush=1").starts_with("there is no fault `crush`; there are all, delay"));
+        let near = "there is no fault `crush` (did you mean `crash`?); there are all, delay, ";
+        assert!(refused("crush=1").starts_with(near));
+        assert!(
+            refused("flood=1").starts_with("there is no fault `flood`; there are all, delay, ")
+        );
         assert!(refused("crash").contains("write KIND=N"));
         assert!(refused("crash=1001").contains("from 0 to 1000"));
         assert!(refused("").contains("write KIND=N"));
@@ -231,7 +243,7 @@ mod tests {
             ("0..18446744073709551616", "`18446744073709551616` is no number"),
             ("3..3", "no seed at all"),
             ("4..3", "no seed at all"),
-            ("0..2001", "that are 2001 seeds; there may be 2000"),
+            ("0..2001", "that is 2001 seeds, and there may be 2000"),
         ] {
             let said = few(text).expect_err(text);
             assert!(said.contains(why), "{text}: {said}");

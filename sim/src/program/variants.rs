@@ -10,7 +10,7 @@ use handover_sim::explore::explore;
 use handover_sim::suite::Judgement;
 use handover_sim::swarm::{Plan, Strategy};
 use handover_sim::variants::{
-    Hunt, PROTOCOLS, Protocol, by_name, first_broken, hunt, hunting_ground, smallest,
+    Hunt, PROTOCOLS, Protocol, first_broken, hunt, hunting_ground, smallest,
 };
 
 use super::cli::Variants;
@@ -96,14 +96,23 @@ pub(super) fn variants(asked: &Variants) -> Judgement {
 }
 
 impl Variants {
+    /// Those that are named, each once.
     fn protocols(&self) -> Vec<&'static dyn Protocol> {
-        let named = self.protocol.iter().filter_map(|name| by_name(name));
-        let named: Vec<&'static dyn Protocol> = named.collect();
-        if named.is_empty() { PROTOCOLS.to_vec() } else { named }
+        let named = |name| self.protocol.is_empty() || self.protocol.iter().any(|it| it == name);
+        PROTOCOLS.iter().copied().filter(|protocol| named(protocol.name())).collect()
     }
 
     fn strategies(&self) -> Vec<Strategy> {
-        if self.strategy.is_empty() { Strategy::ALL.to_vec() } else { self.strategy.clone() }
+        if self.strategy.is_empty() {
+            return Strategy::ALL.to_vec();
+        }
+        let mut named = Vec::new();
+        for strategy in &self.strategy {
+            if !named.contains(strategy) {
+                named.push(*strategy);
+            }
+        }
+        named
     }
 }
 
@@ -270,7 +279,28 @@ fn tail(rows: &[Row], of: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser as _;
+
+    use super::super::cli::{Cli, Command};
     use super::*;
+
+    #[test]
+    fn what_is_named_twice_is_hunted_once() {
+        let words = "handover-sim variants --protocol no-seq --protocol no-seq \
+                     --strategy pct --strategy mix --strategy pct=3";
+        let asked = match Cli::parse_from(words.split_whitespace()).asked().0 {
+            Command::Variants(asked) => asked,
+            other @ (Command::Check(_)
+            | Command::Replay(_)
+            | Command::Explore(_)
+            | Command::Swarm(_)
+            | Command::Judge(_)
+            | Command::Vocabulary(_)) => panic!("{other:?}"),
+        };
+        let protocols: Vec<&str> = asked.protocols().iter().map(|it| it.name()).collect();
+        assert_eq!(protocols, ["no-seq"]);
+        assert_eq!(asked.strategies(), [Strategy::Pct { depth: 3 }, Strategy::Mix]);
+    }
 
     fn hunts(found: &[u64], misses: usize) -> Vec<Hunt> {
         let found = found.iter().map(|schedules| Hunt {

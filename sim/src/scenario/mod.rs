@@ -40,6 +40,7 @@ pub(crate) use run::setup_of;
 pub use run::{Ended, Failure, Moment, Run, Stale, run, watch};
 pub use setup::{HostSetup, Setup};
 pub(crate) use token::escaped;
+pub use token::nearest;
 pub use trace::{Entry, Trace, tell};
 
 /// The protocol that ships. Every scenario says how it ends under it.

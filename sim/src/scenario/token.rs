@@ -117,7 +117,8 @@ pub(super) fn is_name(text: &str) -> bool {
 }
 
 /// The one of `words` that a slip of the finger turns `word` into.
-pub(super) fn nearest<'b>(word: &str, words: impl IntoIterator<Item = &'b str>) -> Option<&'b str> {
+#[must_use]
+pub fn nearest<'b>(word: &str, words: impl IntoIterator<Item = &'b str>) -> Option<&'b str> {
     let length = word.chars().count();
     if length > LONGEST_NEAR {
         return None;

@@ -1,7 +1,7 @@
 //! What an input of a host is in the world.
 
 use handover_core::journal::HostInput;
-use handover_core::{AtDeadline, DrainRequest, End, SignOff, Term};
+use handover_core::{AtDeadline, DrainRequest, End, HostId, SignOff, Term};
 
 use super::plain::plain_reason;
 use crate::world::{Event, Step, Who, World};
@@ -56,6 +56,14 @@ pub(super) fn deed(world: &World, who: Who, input: &HostInput) -> Result<Option<
             return Ok(None);
         }
     }))
+}
+
+/// The chunk that is signed off as bad, by whom, and why.
+pub(super) fn bad_chunk(by: &HostId, input: &HostInput) -> Option<String> {
+    let HostInput::SignOff { chunk, sign_off: SignOff::Failed(why), .. } = input else {
+        return None;
+    };
+    Some(format!("{chunk} on {by} ({})", plain_reason(why)))
 }
 
 /// Does `submit` of a scenario declare just this?

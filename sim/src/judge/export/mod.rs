@@ -2,7 +2,9 @@
 //!
 //! Each line and each commit becomes the command that does the same, one atomic step each. What the
 //! language has no word for is left out where it changes nothing that others see: a gate that could
-//! not be read, a write that failed and was done again. Whatever cannot be told is said with its
+//! not be read, a write that failed and was done again. Why a chunk failed is told above the
+//! commands: `sign-off` has no word for it, for nothing follows from it but the words of a verdict,
+//! which are the world's own then. Whatever cannot be told is said with its
 //! place; nothing is written then. The text is read back and run before it is given away, and has
 //! to come to the very record that the journals came to.
 
@@ -49,7 +51,10 @@ pub enum ExportError {
     #[error("the journals are of {0} records, and a scenario is about one: give those of one")]
     Records(usize),
     /// A scenario begins with an empty record.
-    #[error("the journals begin at {0}, and a scenario with an empty record: give the older files")]
+    #[error(
+        "the journals begin at {0} of their record, and a scenario begins with an empty one: name \
+         the older files, too"
+    )]
     Begins(Revision),
     /// Something is missing.
     #[error("something is missing, so nobody can tell what happened: {0}")]
@@ -154,6 +159,7 @@ fn compose(judged: &Judged, stage: &Stage, ending: Ending) -> Result<Scenario, E
         prose.push(format!("Up to this: {finding}").replace('\n', " "));
     }
     prose.extend(stage.renamed());
+    prose.extend(stage.failed());
     let prose: Vec<&str> = prose.iter().map(String::as_str).collect();
     let head = scenario::Setup {
         endings: vec![(CURRENT.to_owned(), ending)],

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use handover_core::{
-    Cancelling, Hold, HostId, Line, Outcome, Reason, RecordParts, Ruling, SignOff, Standing,
+    Cancelling, Chunk, Hold, HostId, Line, Outcome, Reason, RecordParts, Ruling, SignOff, Standing,
     Verdict,
 };
 
-/// What the world says of a chunk that failed.
+/// What the world says of a chunk that failed: `sign-off` takes no reason, since nothing follows
+/// from one but the words of a verdict. The real one is told above the commands.
 const BAD_CHUNK: &str = "bad chunk";
 
 /// A reason that stands in a line of a scenario: words with one space between.
@@ -46,7 +47,10 @@ pub(super) fn plain(parts: RecordParts, ids: &BTreeMap<HostId, HostId>) -> Optio
         let host = renamed(&verdict.host)?;
         let ruling = match verdict.ruling {
             Ruling::Approved => Ruling::Approved,
-            Ruling::Failed(reason) => Ruling::Failed(plain_reason(&reason)),
+            Ruling::Failed(reason) => {
+                let of_chunk = of_chunk(&reason, &verdict.signed_off);
+                Ruling::Failed(of_chunk.unwrap_or_else(|| plain_reason(&reason)))
+            }
         };
         let signed_off = plain_chunks(verdict.signed_off);
         Some((version, Verdict { ruling, host, signed_off, ..verdict }))
@@ -62,6 +66,16 @@ pub(super) fn plain(parts: RecordParts, ids: &BTreeMap<HostId, HostId>) -> Optio
         gone: gone.collect::<Option<_>>()?,
         ..parts
     })
+}
+
+/// The reason of a verdict that a failed chunk is the reason of, as the world has it.
+fn of_chunk(reason: &Reason, signed_off: &BTreeMap<Chunk, SignOff>) -> Option<Reason> {
+    let text = |chunk: &Chunk, why: &str| format!("chunk {chunk}: {why}");
+    let (chunk, _) = signed_off.iter().find(|(chunk, sign_off)| match sign_off {
+        SignOff::Clean => false,
+        SignOff::Failed(why) => text(chunk, why.as_str()) == reason.as_str(),
+    })?;
+    Some(Reason::new(text(chunk, BAD_CHUNK)))
 }
 
 fn plain_line(line: Line) -> Line {
@@ -81,7 +95,7 @@ fn plain_line(line: Line) -> Line {
     Line { standing, ..line }
 }
 
-fn plain_chunks<K: Ord>(chunks: BTreeMap<K, SignOff>) -> BTreeMap<K, SignOff> {
+fn plain_chunks(chunks: BTreeMap<Chunk, SignOff>) -> BTreeMap<Chunk, SignOff> {
     let plain = |sign_off| match sign_off {
         SignOff::Clean => SignOff::Clean,
         SignOff::Failed(_) => SignOff::Failed(BAD_CHUNK.into()),

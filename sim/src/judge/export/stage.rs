@@ -11,7 +11,8 @@ use super::super::line::Place as Where;
 use super::super::tape::{Committed, Moment, Stand, Told};
 use super::ExportError;
 use super::books::{Books, is_empty, nameless};
-use super::deeds::{deed, step_of};
+use super::deeds::{bad_chunk, deed, step_of};
+use super::plain::plain_reason;
 use crate::scenario::{Command, command_of};
 use crate::variants::Current;
 use crate::world::{Direction, Event, Place, Setup, Step, StepKind, Who, Wire, World};
@@ -33,6 +34,8 @@ pub(super) struct Stage {
     /// Processes that could not read the record while a slot was reserved for their asking, and gave
     /// it back. No command does that: in the world they hold it until a view answers.
     gave_back: BTreeSet<usize>,
+    /// Chunks that failed, each with its host and why.
+    bad_chunks: Vec<String>,
     books: Books,
 }
 
@@ -83,6 +86,7 @@ impl Stage {
             newest: BTreeMap::new(),
             astray: BTreeMap::new(),
             gave_back: BTreeSet::new(),
+            bad_chunks: Vec::new(),
             books: Books::of(moments),
         })
     }
@@ -105,10 +109,12 @@ impl Stage {
         let others = self.ids.iter().filter(|(id, here)| id != here);
         let told: Vec<_> =
             others.map(|(id, here)| format!("{} is {} here", exact(id), exact(here))).collect();
-        let more = told.len().saturating_sub(RENAMED_MAX);
-        let shown = told.iter().take(RENAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
-        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-        (!told.is_empty()).then(|| format!("Lives are numbered anew: {shown}{more}."))
+        listed("Lives are numbered anew", &told)
+    }
+
+    /// What is said of chunks that failed: no command takes the reason.
+    pub(super) fn failed(&self) -> Option<String> {
+        listed("Chunks that failed, with why", &self.bad_chunks)
     }
 
     /// Makes an event happen.
@@ -153,7 +159,10 @@ impl Stage {
                 Ok(())
             }
             JournalEntry::Input(input) => match deed(&self.world, who, input) {
-                Ok(Some(event)) if self.has_to(who, input, told) => self.act(event, place),
+                Ok(Some(event)) if self.has_to(who, input, told) => {
+                    self.bad_chunks.extend(bad_chunk(&told.line.host, input));
+                    self.act(event, place)
+                }
                 Ok(_) => Ok(()),
                 Err(why) => Err(no_command(place, why)),
             },
@@ -424,11 +433,11 @@ impl Stage {
             }
             Input::Lapse { grant } => Event::Lapse(*grant),
             Input::Cancel { grant, reason, then } => {
-                let reason = super::plain::plain_reason(reason);
+                let reason = plain_reason(reason);
                 Event::Cancel { grant: *grant, then: *then, reason }
             }
             Input::Revoke { grant, reason } => {
-                let reason = super::plain::plain_reason(reason);
+                let reason = plain_reason(reason);
                 Event::Revoke { grant: *grant, reason }
             }
             Input::Retry { version, grant } => {
@@ -476,8 +485,15 @@ impl Stage {
     }
 }
 
-/// So many renumbered lives are told.
-const RENAMED_MAX: usize = 8;
+fn listed(what: &str, each: &[String]) -> Option<String> {
+    let shown = each.iter().take(LISTED_MAX).cloned().collect::<Vec<_>>().join(", ");
+    let more = each.len().saturating_sub(LISTED_MAX);
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    (!each.is_empty()).then(|| format!("{what}: {shown}{more}."))
+}
+
+/// So many renumbered lives, and failed chunks, are told.
+const LISTED_MAX: usize = 8;
 
 pub(super) fn no_command(place: &Where, why: String) -> ExportError {
     ExportError::NoCommand { place: place.clone(), why }

@@ -51,7 +51,7 @@ pub(in super::super) struct Swarm {
     /// Groups of failures that are told at length; the scenario of each is written all the same
     #[arg(long, value_name = "N", default_value_t = super::EXPLAINED)]
     pub(super) explain: usize,
-    /// The folder that takes the scenarios of failures [default: .]
+    /// The folder that takes the scenarios of failures; made where there is none [default: .]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Run nothing; put together what the shards have printed with --json

@@ -15,7 +15,7 @@ use handover_sim::suite::Judgement;
 use handover_sim::swarm::{self, Ran};
 use handover_sim::variants;
 
-use super::files::refuse_folder;
+use super::files::make_folder;
 use super::{complain, interrupt, print, progress};
 
 pub(super) use arguments::Swarm;
@@ -29,7 +29,7 @@ pub(super) fn swarm(asked: &Swarm) -> Result<Judgement, Judgement> {
         let text = told(&merged, asked);
         return Ok(merged.judgement().max(print(&text)));
     }
-    refuse_folder(asked.out())?;
+    make_folder(asked.out())?;
     interrupt::listen();
     let swarm = swarm::Swarm {
         settings: asked.settings(),
