@@ -30,6 +30,7 @@ mod key;
 mod liveness;
 mod local;
 mod model;
+mod operators;
 mod parts;
 mod print;
 pub mod release;
