@@ -51,9 +51,8 @@ pub struct Reductions {
     pub projection: bool,
     /// A view that says the same to its host as the one before it is dropped.
     pub equal_views: bool,
-    /// A message before one that has arrived is dropped, and so is one that has arrived: the other
-    /// side would refuse it by its number. Where this is off any message may arrive at any time,
-    /// and again, which explores the comparisons of numbers that the drop relies on. Equal views
+    /// A message is dropped when it has arrived, and so is one before it that the other side would
+    /// refuse by its number. Where this is off any message may arrive at any time, and again, which explores the comparisons of numbers that the drop relies on. Equal views
     /// are kept then, and `NoLivelock` is not decided: what changes nothing may arrive for ever.
     pub superseded: bool,
     /// Hosts may change their places: nothing is decided by a name.
@@ -180,7 +179,8 @@ impl Bounds {
     }
 
     /// The same under another protocol. A wrong one may bend the views that it hears, so of them
-    /// all counts then; one that ignores numbers also needs [`Reductions::superseded`] off.
+    /// all counts then; one that hears the very same again also needs [`Reductions::superseded`]
+    /// off.
     #[must_use]
     pub fn under(mut self, protocol: &'static dyn Protocol) -> Self {
         self.protocol = protocol;
