@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::Command;
 
 use handover_sim::choose::FaultKind::{
-    self as Fault, Arbiter, Cancel, Crash, Drain, Fail, Gone, Hang, Lapse, Overlap, Reask, Retry,
-    Revoke, Slow, Suspect, Undrain, Unsigned,
+    self as Fault, Arbiter, Cancel, Conflict, Crash, Drain, Fail, Gone, Hang, Lapse, Overlap,
+    Reask, Retry, Reuse, Revoke, Slow, Suspect, Undrain, Unsigned,
 };
 use handover_sim::explore::Property::{self, NoWedge};
 use handover_sim::explore::{Bounds, Exploration, Reductions, Verdict, explore};
@@ -48,6 +48,7 @@ fn one_host_holds_everything() {
         (&[0], 1, &[(Fail, 1), (Retry, 1), (Unsigned, 1)], (368, 619, 27)),
         (&[0], 1, &[(Crash, 1), (Overlap, 1)], (24_550, 91_320, 34)),
         (&[0], 2, &[(Cancel, 1), (Revoke, 1), (Hang, 1)], (7_177, 20_941, 43)),
+        (&[0], 1, &[(Crash, 1), (Reuse, 1)], (9_979, 35_793, 33)),
     ]);
 }
 
@@ -60,6 +61,7 @@ fn two_hosts_hold_everything() {
         (&[0, 0], 1, &[(Gone, 1)], (3_797, 11_922, 30)),
         (&[0, 0], 1, &[(Reask, 1)], (4_045, 14_132, 31)),
         (&[0, 0], 1, &[(Lapse, 1)], (945, 2_738, 23)),
+        (&[0, 0], 1, &[(Conflict, 1)], (753, 2_638, 19)),
     ]);
 }
 
@@ -202,6 +204,8 @@ const ALIKE: &[Alike] = &[
     (&[0, 0, 0], 1, (0, 0), &[]),
     (&[0, 0], 1, (0, 0), &[(Drain, 1), (Undrain, 1)]),
     (&[0], 2, (0, 0), &[(Overlap, 1)]),
+    (&[0, 0], 1, (0, 0), &[(Conflict, 2), (Gone, 1)]),
+    (&[0, 1], 1, (0, 0), &[(Conflict, 1), (Cancel, 1)]),
 ];
 
 #[test]

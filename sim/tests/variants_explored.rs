@@ -31,6 +31,9 @@ const STEPS: &[(&str, usize)] = &[
     ("deployment-awaits-itself", 1),
     ("drain-before-status", 2),
     ("word-buries-the-last-life", 5),
+    ("approval-before-commit", 11),
+    ("view-goes-back", 19),
+    ("reused-number-unnoticed", 6),
 ];
 
 #[test]

@@ -1,14 +1,16 @@
 //! What can be next: what happens by itself, what a host is asked for, and the faults.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use handover_core::{
-    AtDeadline, BuildId, EndAction, Phase, Statement, Term, Then, Version, View, Wish, Work,
+    AtDeadline, BuildId, EndAction, GrantId, Phase, Statement, Term, Version, View, Wish, Work,
 };
 
 use super::Bounds;
 use super::bounds::{Budget, Cost};
 use crate::choose::FaultKind;
+use crate::variants::{Said, Saying, is_current};
 use crate::world::{ArbiterIndex, Direction, Event, Life, Process, RunningBuild, Who, Wire, World};
 
 /// What is next.
@@ -20,6 +22,8 @@ pub(super) enum Action {
     Read(Who, Arc<View>, Rest),
     /// Anything else.
     Happens(Event),
+    /// The same, and the commit that it makes is lost: by this event, which comes first.
+    Unsure(Event, Box<Self>),
 }
 
 /// What becomes of a link when a message of it arrives.
@@ -34,11 +38,13 @@ pub(super) enum Rest {
 }
 
 impl Rest {
+    /// What a wrong protocol takes after a newer message, only that protocol knows: the others stay,
+    /// and what it would refuse is taken off the link with all that cannot matter.
     fn all(bounds: &Bounds) -> &'static [Self] {
-        if bounds.reductions.superseded {
-            &[Self::Outdated]
-        } else {
-            &[Self::Stays, Self::StaysWithIt]
+        match (bounds.reductions.superseded, is_current(bounds.protocol)) {
+            (true, true) => &[Self::Outdated],
+            (true, false) => &[Self::Stays],
+            (false, _) => &[Self::Stays, Self::StaysWithIt],
         }
     }
 }
@@ -50,7 +56,7 @@ pub(super) struct Choice {
     pub(super) cost: Cost,
 }
 
-const RECORD: ArbiterIndex = ArbiterIndex(0);
+pub(super) const RECORD: ArbiterIndex = ArbiterIndex(0);
 
 impl Action {
     /// The events that make it happen in this world, where messages may be on the links that it
@@ -58,6 +64,9 @@ impl Action {
     pub(super) fn events(&self, world: &World) -> Vec<Event> {
         let (who, direction, at, event, rest) = match self {
             Self::Happens(event) => return vec![event.clone()],
+            Self::Unsure(fault, action) => {
+                return std::iter::once(fault.clone()).chain(action.events(world)).collect();
+            }
             Self::Deliver(who, statement, rest) => {
                 let at = world.link(*who).statements.iter().position(|each| each == statement);
                 (*who, Direction::ToRecord, at, Event::Deliver { from: *who, to: RECORD }, *rest)
@@ -83,7 +92,11 @@ impl Action {
                 events.extend(std::iter::repeat_n(Event::Lose(wire), before));
             }
             Rest::Stays | Rest::StaysWithIt => {
-                let behind = at.map_or(1, |at| waiting - at) % waiting.max(1);
+                let behind = match at {
+                    Some(0) => 0,
+                    Some(at) => waiting - at,
+                    None => usize::from(waiting > 0),
+                };
                 events.extend(std::iter::repeat_n(Event::Overtake(wire), behind));
             }
         }
@@ -93,25 +106,43 @@ impl Action {
         events.push(event);
         events
     }
+
+    /// What happens, whether its commit is lost or not.
+    pub(super) fn sure(&self) -> &Self {
+        match self {
+            Self::Unsure(_, action) => action,
+            Self::Deliver(..) | Self::Read(..) | Self::Happens(_) => self,
+        }
+    }
 }
 
 /// All choices of a state, in a fixed order.
-pub(super) fn choices(world: &World, budget: Budget, bounds: &Bounds) -> Vec<Choice> {
+/// `named` are the grants that anybody in this state still names.
+pub(super) fn choices(
+    world: &World,
+    budget: Budget,
+    bounds: &Bounds,
+    named: &BTreeSet<GrantId>,
+) -> Vec<Choice> {
     let mut choices = Choices { world, budget, all: Vec::new() };
     choices.push_messages(Rest::all(bounds));
+    if !is_current(bounds.protocol) {
+        choices.push_repeats();
+    }
     choices.push_builds();
     choices.push_membership(&bounds.versions());
     choices.push_wishes();
     choices.push_submissions(bounds);
     choices.push_faults();
-    choices.push_operators(bounds.cancels_as_revokes);
+    choices.push_operators(bounds, named);
+    choices.push_lost_commits();
     choices.all
 }
 
-struct Choices<'a> {
-    world: &'a World,
-    budget: Budget,
-    all: Vec<Choice>,
+pub(super) struct Choices<'a> {
+    pub(super) world: &'a World,
+    pub(super) budget: Budget,
+    pub(super) all: Vec<Choice>,
 }
 
 impl Choices<'_> {
@@ -121,11 +152,11 @@ impl Choices<'_> {
         }
     }
 
-    fn free(&mut self, event: Event) {
+    pub(super) fn free(&mut self, event: Event) {
         self.push(Cost::Free, event);
     }
 
-    fn fault(&mut self, kind: FaultKind, event: Event) {
+    pub(super) fn fault(&mut self, kind: FaultKind, event: Event) {
         self.push(Cost::Fault(kind), event);
     }
 
@@ -145,6 +176,24 @@ impl Choices<'_> {
             if arbiter.unpublished {
                 self.free(Event::Publish(index));
                 self.fault(FaultKind::Arbiter, Event::ArbiterCrash(index));
+            }
+        }
+    }
+
+    /// What the record has heard is said again as long as its host does not know that (Dr1), and is
+    /// answered with the view. Whoever reads in order has read that view, or has it on its link.
+    fn push_repeats(&mut self) {
+        for (who, process) in self.world.processes() {
+            let wire = Wire { who, direction: Direction::ToRecord };
+            let has_no_news = self.world.link(who).views.is_empty();
+            let Some(statement) = process.host.statement() else { continue };
+            if !(has_no_news && self.world.has_to_repeat(wire)) {
+                continue;
+            }
+            let saying = Saying { statement: &statement, process, from: process.phase() };
+            if let Said::Sent(said) = self.world.protocol().say(&saying) {
+                let action = Action::Deliver(who, Arc::new(said), Rest::Stays);
+                self.all.push(Choice { action, cost: Cost::Free });
             }
         }
     }
@@ -188,12 +237,17 @@ impl Choices<'_> {
         let world = self.world;
         let is_gone = |process: &Process| world.committed().is_gone(process.host.id());
         for (who, process) in world.processes() {
-            if !is_gone(process) {
-                if process.lives() {
+            let id = process.host.id();
+            if process.lives() {
+                if !is_gone(process) {
                     self.fault(FaultKind::Gone, Event::Gone(who));
-                } else {
+                }
+            } else {
+                // Whoever lives under its number would be buried with it.
+                if !is_gone(process) && !world.is_lived(id) {
                     self.free(Event::Gone(who));
                 }
+                self.fault(FaultKind::Reuse, Event::Reuse(who));
             }
             if world.newest(&process.name) != Some(who) {
                 if process.lives() {
@@ -282,30 +336,6 @@ impl Choices<'_> {
                     self.fault(FaultKind::Drain, Event::Drain { who, term, end, at_deadline });
                 }
             }
-        }
-    }
-
-    fn push_operators(&mut self, cancels_as_revokes: bool) {
-        let record = self.world.committed();
-        if let Some(hold) = record.hold() {
-            let (grant, reason) = (hold.grant, || "operator".into());
-            if self.world.protocol().lapses(record) == Some(grant) {
-                self.free(Event::Lapse(grant));
-            } else if !hold.is_started() {
-                self.fault(FaultKind::Lapse, Event::Lapse(grant));
-            }
-            if !hold.is_cancelling() {
-                let budget = if cancels_as_revokes { FaultKind::Revoke } else { FaultKind::Cancel };
-                for then in [Then::Again, Then::Block] {
-                    let cancel = Event::Cancel { grant, then, reason: reason() };
-                    self.fault(budget, cancel);
-                }
-            }
-            self.fault(FaultKind::Revoke, Event::Revoke { grant, reason: reason() });
-        }
-        for (version, verdict) in record.verdicts().filter(|(_, verdict)| !verdict.is_approved()) {
-            let (version, grant) = (version.clone(), verdict.grant);
-            self.fault(FaultKind::Retry, Event::Retry { version, grant });
         }
     }
 }

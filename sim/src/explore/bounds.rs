@@ -51,9 +51,8 @@ pub struct Reductions {
     pub projection: bool,
     /// A view that says the same to its host as the one before it is dropped.
     pub equal_views: bool,
-    /// A message before one that has arrived is dropped, and so is one that has arrived: the other
-    /// side would refuse it by its number. Where this is off any message may arrive at any time,
-    /// and again, which explores the comparisons of numbers that the drop relies on. Equal views
+    /// A message is dropped when it has arrived, and so is one before it that the other side would
+    /// refuse by its number. Where this is off any message may arrive at any time, and again, which explores the comparisons of numbers that the drop relies on. Equal views
     /// are kept then, and `NoLivelock` is not decided: what changes nothing may arrive for ever.
     pub superseded: bool,
     /// Hosts may change their places: nothing is decided by a name.
@@ -114,8 +113,6 @@ fn why(kind: FaultKind) -> &'static str {
         FaultKind::Slow | FaultKind::Pause => {
             "every host is as slow as can be in every exploration"
         }
-        FaultKind::Reuse => "it breaks the driver's part (Dr4)",
-        FaultKind::Conflict => "there is one arbiter",
         FaultKind::Crash
         | FaultKind::Gone
         | FaultKind::Overlap
@@ -130,7 +127,9 @@ fn why(kind: FaultKind) -> &'static str {
         | FaultKind::Arbiter
         | FaultKind::Lapse
         | FaultKind::Cancel
-        | FaultKind::Revoke => "it has one",
+        | FaultKind::Revoke
+        | FaultKind::Conflict
+        | FaultKind::Reuse => "it has one",
     }
 }
 
@@ -180,7 +179,8 @@ impl Bounds {
     }
 
     /// The same under another protocol. A wrong one may bend the views that it hears, so of them
-    /// all counts then; one that ignores numbers also needs [`Reductions::superseded`] off.
+    /// all counts then; one that hears the very same again also needs [`Reductions::superseded`]
+    /// off.
     #[must_use]
     pub fn under(mut self, protocol: &'static dyn Protocol) -> Self {
         self.protocol = protocol;
@@ -209,7 +209,17 @@ impl Bounds {
         let Reductions { ranks, projection, equal_views, superseded, symmetry: _, shared_steps } =
             self.reductions;
         let reduced = ranks && projection && equal_views && superseded && shared_steps;
-        reduced && self.hosts.len() <= PLACES_MAX
+        reduced && self.hosts.len() <= PLACES_MAX && !self.is_about_all_places()
+    }
+
+    /// A number that is used twice is not known by its place and life; and of a grant that is over
+    /// all places together say whether it can still be named.
+    fn is_about_all_places(&self) -> bool {
+        let any = |kinds: &[FaultKind]| {
+            kinds.iter().any(|kind| self.faults.get(kind).is_some_and(|times| *times > 0))
+        };
+        let operators = [FaultKind::Lapse, FaultKind::Cancel, FaultKind::Revoke, FaultKind::Retry];
+        any(&[FaultKind::Reuse]) || !is_current(self.protocol) && any(&operators)
     }
 
     pub(super) fn setup(&self) -> Setup {
@@ -286,6 +296,8 @@ const BUDGETED: &[FaultKind] = &[
     FaultKind::Lapse,
     FaultKind::Cancel,
     FaultKind::Revoke,
+    FaultKind::Conflict,
+    FaultKind::Reuse,
 ];
 
 /// A kind of fault strikes at most so often.
@@ -294,6 +306,7 @@ pub const TIMES_MAX: u8 = 7;
 /// Hosts that can be explored: each has a letter for its name.
 pub const HOSTS_MAX: usize = 26;
 
+/// For up to [`TIMES_MAX`].
 const BITS: u32 = 3;
 
 /// How many faults of each kind are left: so many bits for each.
@@ -309,9 +322,11 @@ pub(super) enum Cost {
     Fault(FaultKind),
     /// The first half of a `reask`.
     StandDown,
+    /// A commit that is lost, and the fault of this kind that it comes with.
+    Conflict(Option<FaultKind>),
 }
 
-/// One of what an action is paid from; nothing for what is free.
+/// At most one of each that an action is paid from; nothing for what is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Price(u64);
 
@@ -325,15 +340,30 @@ impl Cost {
             Self::Free => return Price::NOTHING,
             Self::Fault(kind) => BUDGETED.iter().position(|budgeted| *budgeted == kind),
             Self::StandDown => Some(BUDGETED.len()),
+            Self::Conflict(with) => {
+                let Price(with) = with.map_or(Price::NOTHING, |kind| Self::Fault(kind).price());
+                return Price(with | Self::Fault(FaultKind::Conflict).price().0);
+            }
         };
         let kind = kind.expect("only what has a budget costs anything");
         Price(1 << (u32::try_from(kind).expect("few kinds") * BITS))
+    }
+
+    /// The same where the commit that it makes is lost.
+    pub(super) fn with_conflict(self) -> Self {
+        match self {
+            Self::Free => Self::Conflict(None),
+            Self::Fault(kind) => Self::Conflict(Some(kind)),
+            Self::StandDown | Self::Conflict(_) => unreachable!("neither makes a commit to lose"),
+        }
     }
 }
 
 impl Budget {
     pub(super) fn allows(self, price: Price) -> bool {
-        self.0 & (price.0 * u64::from(TIMES_MAX)) >= price.0
+        // The lowest bit of each kind of which some are left.
+        let left = self.0 | self.0 >> 1 | self.0 >> 2;
+        left & price.0 == price.0
     }
 
     /// What is left afterwards.

@@ -1,7 +1,10 @@
 //! Each state is a world of its own: how wrong protocols are explored, and what the shared steps
 //! are compared with.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
+
+use handover_core::GrantId;
 
 use super::Bounds;
 use super::action::{Choice, choices};
@@ -86,9 +89,18 @@ impl Node {
         (Self { world, budget, parts }, print, violations)
     }
 
+    /// The grants that anybody still names. Where numbers count, so does the next one, and with it
+    /// all before it.
+    fn named(&self, bounds: &Bounds) -> BTreeSet<GrantId> {
+        if bounds.reductions.ranks {
+            return self.parts.grants().collect();
+        }
+        (1..self.world.committed().next_grant().0).map(GrantId).collect()
+    }
+
     /// All choices, in a fixed order.
     pub(super) fn choices(&self, bounds: &Bounds) -> Vec<Choice> {
-        choices(&self.world, self.budget, bounds)
+        choices(&self.world, self.budget, bounds, &self.named(bounds))
     }
 
     /// What each choice leads to. A world that is known, or was met in this lot, is dropped at once:

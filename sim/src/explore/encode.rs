@@ -22,6 +22,7 @@ pub(super) fn whole_part(world: &World, scratch: &mut Scratch) -> Part {
         writer.write(&(record.revision(), record.next_grant(), record.next_ticket()));
     }
     let history = world.history();
+    writer.write(&history.reused);
     let revoked = |grant: &GrantId| Memory { grant: *grant, place: None, hash: 1 };
     let mut memories: Vec<Memory> = history.revoked.iter().map(revoked).collect();
     for (grant, end) in &history.ended {

@@ -78,6 +78,12 @@ pub(super) struct Printed {
 }
 
 impl Parts {
+    /// The grants that are named in it; in no order, some of them several times.
+    pub(super) fn grants(&self) -> impl Iterator<Item = GrantId> {
+        let numbers = self.0.iter().flat_map(|placed| &placed.part.ranked);
+        numbers.filter(|number| number.is(Kind::Grant)).map(|number| GrantId(number.value()))
+    }
+
     /// Shares with other states what is equal of what is added to fingerprints.
     pub(super) fn share(&mut self, shelf: &mut Shelf<Printed>) {
         self.0.iter_mut().filter_map(|placed| placed.printed.as_mut()).for_each(|printed| {

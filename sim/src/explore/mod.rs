@@ -13,8 +13,13 @@
 //! **The network.** On each link any message may be next; those before it are never delivered, for
 //! the other side would refuse them as older. The newest stays deliverable until it has arrived,
 //! which is the repetition of Dr1. So loss, delay and overtaking need no budget, and a repeat of
-//! what has arrived changes nothing. At most [`Bounds::late`] messages that are superseded stay on
-//! a link: that is a bound of the search, not a reduction.
+//! what has arrived changes nothing. What a wrong protocol would take all the same stays on the
+//! link, and is said again. At most [`Bounds::late`] messages that are superseded stay on a link:
+//! that is a bound of the search, not a reduction.
+//!
+//! **The record** has one arbiter. A commit that is lost, or made while its answer is lost, is a
+//! fault of the step that commits: its compare-and-set has been overtaken by another's, or it dies
+//! there.
 //!
 //! **Reductions** merge states between which no actor can ever tell a difference; each can be
 //! switched off ([`Reductions`]).
@@ -30,6 +35,7 @@ mod key;
 mod liveness;
 mod local;
 mod model;
+mod operators;
 mod parts;
 mod print;
 pub mod release;

@@ -50,8 +50,13 @@ fn statements(world: &World, who: Who, bounds: &Bounds) -> VecDeque<Arc<Statemen
         return newest(all.into(), bounds.late);
     }
     let taken = |statement: &&Arc<Statement>| is_taken(world, statement);
-    let statements = world.link(who).statements.iter().filter(taken).cloned();
-    newest(statements.collect(), bounds.late)
+    let mut taken: VecDeque<_> = world.link(who).statements.iter().filter(taken).cloned().collect();
+    if !is_current(world.protocol()) {
+        // One has overtaken others that stay.
+        let order = |statement: &Arc<Statement>| (statement.host.incarnation, statement.seq);
+        taken.make_contiguous().sort_by_key(order);
+    }
+    newest(taken, bounds.late)
 }
 
 /// Would the record take it? What a wrong protocol takes, only that protocol knows.
@@ -100,7 +105,11 @@ fn views(world: &World, who: Who, bounds: &Bounds) -> VecDeque<Arc<View>> {
                 .is_some_and(|last| Projection::of(view, process) == Projection::of(last, process))
     };
     let link = world.link(who);
-    for view in link.views.iter().chain(&link.newest) {
+    let mut views: Vec<_> = link.views.iter().chain(&link.newest).collect();
+    if !is_current(world.protocol()) {
+        views.sort_by_key(|view| (view.host.incarnation, view.revision));
+    }
+    for view in views {
         let sent = kept.back().map(|view| &**view);
         let newer = is_read(world, who, view, sent);
         if view.host == *process.host.id() && newer && !says_the_same(view, sent.or(held)) {

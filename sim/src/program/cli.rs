@@ -247,7 +247,8 @@ pub(super) struct Explore {
     /// Chunks of a build
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = range::<u8>(0, 8))]
     pub(super) chunks: u8,
-    /// How often each kind of fault may strike: `crash=1,gone=1` [default: none]
+    /// How often each kind of fault may strike: `crash=1,gone=1`. `conflict` loses a commit or the
+    /// answer to one, `reuse` boots under the number of a dead process [default: none]
     #[arg(long, value_name = "KIND=N,...", value_parser = budgets)]
     pub(super) faults: Option<BTreeMap<FaultKind, u8>>,
     /// Superseded messages that stay on a link, each way

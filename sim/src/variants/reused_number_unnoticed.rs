@@ -3,7 +3,8 @@
 //! A boot has taken a number that was used. The record knows of later words than the host has said,
 //! and refuses all that it says as outdated, for ever (Systemorph/MeshWeaver#1366). It leaves out
 //! St3: a word above the host's own means that it has to come back anew, with an alarm. Breaks
-//! `NoLivelock`, and only where a number is reused (against Dr4).
+//! `NoWedge`, and only where a number is reused (against Dr4). Asked to speak, it repeats itself
+//! without end: a walk, which sees no more than that it goes on, calls that a livelock.
 
 use handover_core::View;
 
@@ -23,7 +24,7 @@ impl Protocol for ReusedNumberUnnoticed {
     }
 
     fn breaks(&self) -> Option<Property> {
-        Some(Property::NoLivelock)
+        Some(Property::NoWedge)
     }
 
     fn needs_reuse(&self) -> bool {

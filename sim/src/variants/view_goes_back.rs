@@ -1,10 +1,11 @@
 //! `view-goes-back`: a host takes whatever view arrives, the older one too.
 //!
 //! Nearly masked: an approval once shown stays shown (Ca8), an old offer answers an old asking (St2),
-//! a grant is a number that is never given again (Ar8), and the newest view is repeated until it is
-//! read (Dr1). But a builder that reads a view from before its own start takes itself for superseded
-//! and cancels, and what its build has come to by then is lost. It leaves out that a view never goes
-//! back. Breaks `NoLostReport`.
+//! a grant is a number that is never given again (Ar8), and whoever speaks is answered with what is
+//! newest. But a host that waits has nothing to say. Where what it has read last is that the build
+//! has failed, and an older view arrives after that, it waits for a build that nobody is going to
+//! begin (Systemorph/MeshWeaver#945). It leaves out that a view never goes back (Ar9). Breaks
+//! `NoWedge`; and, between two steps of a slow driver that has begun to build, `NoLostReport`.
 
 use handover_core::{Revision, View};
 
@@ -24,7 +25,7 @@ impl Protocol for ViewGoesBack {
     }
 
     fn breaks(&self) -> Option<Property> {
-        Some(Property::NoLostReport)
+        Some(Property::NoWedge)
     }
 
     fn hear(&self, view: &View, process: &Process) -> View {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use handover_core::{BuildId, Input, Work};
+use handover_core::{BuildId, Work};
 
 use super::touched::Move;
 use super::{
@@ -64,20 +64,13 @@ impl World {
                 let refused = self.with_host(*who, facts, |host| host.deadline().err());
                 decline(*who, refused, facts);
             }
-            Event::Gone(who) => {
-                let id = self.process(*who).host.id().clone();
-                self.tell(Input::Gone(id), facts);
-            }
-            Event::Lapse(grant) => self.tell(Input::Lapse { grant: *grant }, facts),
-            Event::Cancel { grant, then, reason } => {
-                let (grant, then, reason) = (*grant, *then, reason.clone());
-                self.tell(Input::Cancel { grant, reason, then }, facts);
-            }
-            Event::Revoke { grant, reason } => {
-                self.tell(Input::Revoke { grant: *grant, reason: reason.clone() }, facts);
-            }
-            Event::Retry { version, grant } => {
-                self.tell(Input::Retry { version: version.clone(), grant: *grant }, facts);
+            Event::Gone(_)
+            | Event::Lapse(_)
+            | Event::Cancel { .. }
+            | Event::Revoke { .. }
+            | Event::Retry { .. } => {
+                let input = self.input_of(event).expect("these tell the arbiter something");
+                self.tell(input, facts);
             }
             Event::Crash(who) => self.crash(*who, facts),
             Event::Boot { name, version } | Event::Overlap { name, version } => {

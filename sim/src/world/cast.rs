@@ -111,7 +111,7 @@ impl World {
 
     /// Does a process live under this identity? One that has died under it may not be the only one
     /// that had it, where a boot has reused a number.
-    pub(super) fn is_lived(&self, id: &HostId) -> bool {
+    pub(crate) fn is_lived(&self, id: &HostId) -> bool {
         self.lives_of(&id.name).any(|(_, process)| process.lives() && process.host.id() == id)
     }
 }

@@ -148,7 +148,9 @@ impl World {
         self.with_host(who, facts, |host| {
             refused = host.handle_view(heard).err().map(|refusal| refusal.name());
         });
-        if refused.is_none() {
+        // Under a wrong protocol it takes older ones too. What is newest it has read for all that, and
+        // nobody repeats it.
+        if refused.is_none() && self.read_revision(who) < Some(view.revision) {
             self.process_mut(who).shown = Some(Arc::clone(view));
         }
         facts.insert(at, Fact::Read { who, view: Arc::clone(view), refused });
@@ -178,7 +180,7 @@ impl World {
     }
 
     /// Is there something to be said again? The link is empty and the record does not know it.
-    pub(super) fn has_to_repeat(&self, wire: Wire) -> bool {
+    pub(crate) fn has_to_repeat(&self, wire: Wire) -> bool {
         let (process, link) = (self.process(wire.who), self.link(wire.who));
         match wire.direction {
             Direction::ToRecord => self.awaits_answer(wire.who) && self.has_to_say_again(wire.who),

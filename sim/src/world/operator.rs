@@ -6,12 +6,29 @@ use handover_core::{
     AtDeadline, BuildId, DrainRequest, EndAction, Input, Ledger, Name, Reason, Term, Version,
 };
 
-use super::{ArbiterIndex, Fact, Life, Process, Who, World};
+use super::{ArbiterIndex, Event, Fact, Life, Process, Who, World};
 
 /// The arbiter that operators and membership speak to.
 const FIRST: ArbiterIndex = ArbiterIndex(0);
 
 impl World {
+    /// What an event of an operator or of membership tells the arbiter.
+    pub(crate) fn input_of(&self, event: &Event) -> Option<Input> {
+        if let Event::Gone(who) = event {
+            Some(Input::Gone(self.process(*who).host.id().clone()))
+        } else if let Event::Lapse(grant) = event {
+            Some(Input::Lapse { grant: *grant })
+        } else if let Event::Cancel { grant, then, reason } = event {
+            Some(Input::Cancel { grant: *grant, reason: reason.clone(), then: *then })
+        } else if let Event::Revoke { grant, reason } = event {
+            Some(Input::Revoke { grant: *grant, reason: reason.clone() })
+        } else if let Event::Retry { version, grant } = event {
+            Some(Input::Retry { version: version.clone(), grant: *grant })
+        } else {
+            None
+        }
+    }
+
     /// An operator's or membership's input; the answer goes to the trace.
     pub(super) fn tell(&mut self, input: Input, facts: &mut Vec<Fact>) {
         // A refusal is in the facts already.

@@ -103,7 +103,9 @@ impl Everywhere {
         match action {
             Action::Happens(Event::Publish(_)) => Some(Self::Publish),
             Action::Happens(Event::Heal) => Some(Self::Heal),
-            Action::Happens(_) | Action::Deliver(..) | Action::Read(..) => None,
+            Action::Happens(_) | Action::Deliver(..) | Action::Read(..) | Action::Unsure(..) => {
+                None
+            }
         }
     }
 

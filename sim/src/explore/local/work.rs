@@ -1,6 +1,8 @@
 //! Answers: worked out side by side, in a world in which one place has its processes, and taken in
 //! one after another.
 
+use std::collections::BTreeSet;
+
 use super::super::action::{Action, Choice, choices};
 use super::super::bounds::{Cost, Price};
 use super::super::key::Scratch;
@@ -100,7 +102,7 @@ impl Local<'_> {
         scratch: &mut Scratch,
     ) -> Worked {
         let world = self.world(core, places, at);
-        let choices = choices(&world, self.bounds.budget(), self.bounds);
+        let choices = choices(&world, self.bounds.budget(), self.bounds, &BTreeSet::new());
         let (mut steps, mut has_turns) = (Vec::new(), false);
         for choice in choices.iter().filter(|choice| belongs(&world, &choice.action, at)) {
             if let Some(what) = Everywhere::of(&choice.action) {
@@ -206,7 +208,7 @@ fn block_of(world: &World, at: Option<usize>) -> Block {
 /// Does an action belong to a place? What an operator does to a hold belongs to its holder's, for
 /// it changes that line; what is of no place belongs to none.
 fn belongs(world: &World, action: &Action, at: Option<usize>) -> bool {
-    let Action::Happens(event) = action else { return at.is_some() };
+    let Action::Happens(event) = action.sure() else { return at.is_some() };
     if let Event::Publish(_) | Event::ArbiterCrash(_) | Event::Retry { .. } = event {
         return at.is_none();
     }
@@ -221,8 +223,8 @@ fn belongs(world: &World, action: &Action, at: Option<usize>) -> bool {
 /// Others have a say in what comes of these: who else asks, and in which order. Under a wrong
 /// protocol they may have one whenever the record hears a word.
 fn is_decided_with_others(world: &World, action: &Action) -> bool {
-    let Action::Happens(event) = action else {
-        return matches!(action, Action::Deliver(..)) && !is_current(world.protocol());
+    let Action::Happens(event) = action.sure() else {
+        return matches!(action.sure(), Action::Deliver(..)) && !is_current(world.protocol());
     };
     matches!(
         event,
