@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(budgets("crash=1"), Ok(BTreeMap::from([(FaultKind::Crash, 1)])));
         assert_eq!(budgets("none"), Ok(BTreeMap::new()));
         let refused = |text| budgets(text).expect_err("it has no budget");
-        for text in ["conflict=1", "crush=1", "all=1", "all=0"] {
+        for text in ["pause=1", "crush=1", "all=1", "all=0"] {
             assert!(refused(text).contains("; there are "), "{}", refused(text));
         }
         assert!(refused("crash=200").starts_with("200 times `crash` are too many: at most "));
