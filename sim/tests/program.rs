@@ -214,6 +214,9 @@ fn a_mistake_in_the_arguments_is_refused_with_what_is_valid() {
         (&["replay", "x.scenario", "--protocol", "silent"], "silent-stand-down"),
         (&["replay", "x.scenario", "--as", "xml"], "text, json"),
         (&["check", "--walks", "many"], "invalid digit"),
+        (&["check", "--walks", "-1"], "-1 is not in 0..="),
+        (&["explore", "--late", "-1"], "-1 is not in 0..=255"),
+        (&["explore", "--max-states", "0"], "0 is not in 1..="),
     ] {
         let ran = program(folder.path(), arguments);
         assert_eq!(ran.code, 2, "{arguments:?}");

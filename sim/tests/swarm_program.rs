@@ -168,6 +168,7 @@ fn odd_arguments_are_refused_with_what_would_be_right() {
         (&["--faults", "crush=1"], "(did you mean `crash`?); there are all, delay"),
         (&["--hosts", "0"], "1..=1000"),
         (&["--hosts", "-1"], "-1 is not in 1..=1000"),
+        (&["--explain", "-1"], "-1 is not in 0..="),
         (&["--jobs", "0"], "1..=512"),
         (&["--merge", "x", "--seeds", "0..3"], "cannot be used with"),
     ] {

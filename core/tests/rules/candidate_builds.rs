@@ -151,6 +151,21 @@ mod building {
     }
 
     #[test]
+    fn a_host_works_under_its_grant_from_its_acceptance_to_its_report_unless_it_cancels() {
+        let finished = || {
+            let mut pair = Pair::building(&[]);
+            pair.ends(Outcome::Clean);
+            pair
+        };
+        for pair in [Pair::accepted(&[]), Pair::building(&[]), finished()] {
+            assert_eq!(pair.candidate.phase().works_under(), Some(G1), "{}", pair.phase());
+        }
+        for pair in [Pair::idle(), Pair::asking(), Pair::planning(), Pair::cancelling(&[])] {
+            assert_eq!(pair.candidate.phase().works_under(), None, "{}", pair.phase());
+        }
+    }
+
+    #[test]
     fn of_a_chunk_that_is_signed_off_twice_the_report_has_the_newer_word() {
         let fail = |pair: &mut Pair| {
             let failed = SignOff::Failed("no disk".into());

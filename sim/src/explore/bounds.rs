@@ -5,6 +5,7 @@ use std::fmt;
 
 use handover_core::{Chunk, Version};
 
+use super::canon::{Kind, Number};
 use crate::choose::FaultKind;
 use crate::variants::{Current, Protocol, is_current};
 use crate::world::{Place, Setup};
@@ -198,10 +199,13 @@ impl Bounds {
     }
 
     /// A wrong protocol may look at numbers where the right one only compares them; one that does
-    /// not may be explored with all reductions on.
-    pub(super) fn has_gaps(&self) -> bool {
+    /// not may be explored with all reductions on. Who begins under a number that has spoken counts
+    /// its words from 1 again, towards those that were said before.
+    pub(super) fn gaps(&self) -> Gaps {
         let Reductions { projection, equal_views, .. } = self.reductions;
-        !(is_current(self.protocol) || projection && equal_views)
+        let is_right = is_current(self.protocol) || projection && equal_views;
+        let gaps = if is_right { Gaps::NONE } else { Gaps::NEIGHBOURS };
+        if self.has_any(&[FaultKind::Reuse]) { Gaps { words: u8::MAX, ..gaps } } else { gaps }
     }
 
     /// Is what a host does worked out once for many states?
@@ -209,17 +213,18 @@ impl Bounds {
         let Reductions { ranks, projection, equal_views, superseded, symmetry: _, shared_steps } =
             self.reductions;
         let reduced = ranks && projection && equal_views && superseded && shared_steps;
-        reduced && self.hosts.len() <= PLACES_MAX && !self.is_about_all_places()
+        reduced && self.hosts.len() <= PLACES_MAX && !self.is_about_more()
     }
 
-    /// A number that is used twice is not known by its place and life; and of a grant that is over
-    /// all places together say whether it can still be named.
-    fn is_about_all_places(&self) -> bool {
-        let any = |kinds: &[FaultKind]| {
-            kinds.iter().any(|kind| self.faults.get(kind).is_some_and(|times| *times > 0))
-        };
+    /// Of a grant that is over all places together say whether it can still be named. And shared
+    /// steps keep the ranks of words alone, where with numbers that are used twice more counts.
+    fn is_about_more(&self) -> bool {
         let operators = [FaultKind::Lapse, FaultKind::Cancel, FaultKind::Revoke, FaultKind::Retry];
-        any(&[FaultKind::Reuse]) || !is_current(self.protocol) && any(&operators)
+        self.has_any(&[FaultKind::Reuse]) || !is_current(self.protocol) && self.has_any(&operators)
+    }
+
+    fn has_any(&self, kinds: &[FaultKind]) -> bool {
+        kinds.iter().any(|kind| self.faults.get(kind).is_some_and(|times| *times > 0))
     }
 
     pub(super) fn setup(&self) -> Setup {
@@ -308,6 +313,26 @@ pub const HOSTS_MAX: usize = 26;
 
 /// For up to [`TIMES_MAX`].
 const BITS: u32 = 3;
+
+/// How far two numbers are apart, at most, of those that follow each other in their order: what is
+/// farther counts as so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Gaps {
+    pub(super) all: u8,
+    /// Of the words of a host.
+    pub(super) words: u8,
+}
+
+impl Gaps {
+    /// They are only compared.
+    pub(super) const NONE: Self = Self { all: 1, words: 1 };
+    /// Neighbours stay neighbours, and the first numbers are told from later ones.
+    pub(super) const NEIGHBOURS: Self = Self { all: 2, words: 2 };
+
+    pub(super) fn most(self, number: Number) -> u64 {
+        if number.is(Kind::Seq) { self.words.into() } else { self.all.into() }
+    }
+}
 
 /// How many faults of each kind are left: so many bits for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

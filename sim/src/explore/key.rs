@@ -5,7 +5,7 @@ use std::sync::Arc;
 use handover_core::{GrantId, HostId, Name};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-use super::bounds::Budget;
+use super::bounds::{Budget, Gaps};
 use super::canon::{Kind, Number, Writer};
 use super::encode::{place_part, process_part, whole_part};
 use super::{Bounds, Reductions};
@@ -97,7 +97,7 @@ impl Parts {
 pub(super) struct Scratch {
     pub(super) writer: Writer,
     pub(super) reductions: Reductions,
-    pub(super) gaps: bool,
+    pub(super) gaps: Gaps,
     pub(super) places: Vec<Name>,
     /// The ways to seat the places; nobody can tell them apart.
     pub(super) seats: Vec<Seats>,
@@ -119,11 +119,11 @@ impl Scratch {
         let symmetry = bounds.reductions.symmetry;
         let unlike = if symmetry { bounds.unlike() } else { setup.places.len() };
         let seats = seats(setup.places.len(), unlike);
-        Self { seats, ..Self::with(&setup, bounds.reductions, bounds.has_gaps()) }
+        Self { seats, ..Self::with(&setup, bounds.reductions, bounds.gaps()) }
     }
 
     /// For places that keep their seats.
-    pub(super) fn with(setup: &Setup, reductions: Reductions, gaps: bool) -> Self {
+    pub(super) fn with(setup: &Setup, reductions: Reductions, gaps: Gaps) -> Self {
         let places: Vec<Name> = setup.places.iter().map(|place| place.name.clone()).collect();
         Self {
             writer: Writer::new(reductions, places.clone()),
@@ -382,16 +382,15 @@ impl Part {
 }
 
 /// Gives each number its rank among those of its kind and scope: none has rank 0, any other one
-/// comes after it. With gaps, for a wrong protocol that may look at numbers: neighbours stay
-/// neighbours, and the first numbers are told from later ones.
-pub(super) fn rank_all(numbers: &[Number], ranks: &mut Vec<u8>, gaps: bool) {
+/// comes after it, by as much as there may be between two.
+pub(super) fn rank_all(numbers: &[Number], ranks: &mut Vec<u8>, gaps: Gaps) {
     ranks.clear();
     let mut last: Option<Number> = None;
     let mut rank = 0_u8;
     for number in numbers {
         let before = last.filter(|last| last.group() == number.group());
         let gap = number.value() - before.map_or(0, Number::value);
-        let gap = u8::try_from(gap.min(if gaps { 2 } else { 1 })).expect("at most 2");
+        let gap = u8::try_from(gap.min(gaps.most(*number))).expect("few words");
         rank = before.map_or(0, |_| rank) + gap;
         ranks.push(rank);
         last = Some(*number);

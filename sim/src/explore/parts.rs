@@ -11,6 +11,7 @@ use handover_core::{
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::bounds::Gaps;
 use super::canon::{Kind, Number};
 use super::encode::{place_part, process_part, whole_part};
 use super::key::{Part, Role, Scratch, rank_all};
@@ -148,7 +149,7 @@ impl Ranks {
         numbers.sort_unstable();
         numbers.dedup();
         let mut ranks = Vec::with_capacity(numbers.len());
-        rank_all(&numbers, &mut ranks, false);
+        rank_all(&numbers, &mut ranks, Gaps::NONE);
         Self { numbers, ranks }
     }
 

@@ -9,6 +9,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use handover_core::Revision;
 
 use super::Reductions;
+use super::bounds::Gaps;
 use super::canon::{Kind, Number};
 use super::encode::{part, place_part, process_part, whole_part, write_decisions, write_lines};
 use super::key::{Part, Scratch};
@@ -30,7 +31,7 @@ impl Printer {
     pub fn new(setup: &Setup) -> Self {
         let reductions = Reductions { ranks: true, ..Reductions::NONE };
         // A wrong protocol may look at numbers where the right one only compares them.
-        let gaps = !is_current(setup.protocol);
+        let gaps = if is_current(setup.protocol) { Gaps::NONE } else { Gaps::NEIGHBOURS };
         let scratch = Scratch::with(setup, reductions, gaps);
         Self { scratch, numbers: Vec::new(), ranks: Vec::new(), bytes: Vec::new() }
     }
@@ -75,7 +76,6 @@ impl Printer {
 
     /// Each number's rank among those of its kind and scope; with gaps, neighbours stay neighbours.
     fn rank_all(&mut self) {
-        let most = if self.scratch.gaps { 2 } else { 1 };
         self.ranks.clear();
         let mut last: Option<(Number, u32)> = None;
         for number in &self.numbers {
@@ -83,7 +83,7 @@ impl Printer {
                 Some((last, rank)) if last.group() == number.group() => (last.value(), rank),
                 Some(_) | None => (0, 0),
             };
-            let gap = (number.value() - value).min(most);
+            let gap = (number.value() - value).min(self.scratch.gaps.most(*number));
             let rank = rank + u32::try_from(gap).expect("at most 2");
             self.ranks.push(rank);
             last = Some((*number, rank));

@@ -13,7 +13,7 @@ use handover_sim::scenario::CURRENT;
 use handover_sim::swarm::Strategy;
 
 use super::swarm::Swarm;
-use super::values::{Jobs, at_least_one, budgets, protocols, range, seeds, size};
+use super::values::{Jobs, budgets, protocols, range, seeds, size};
 
 /// Where `check` looks if it is not told.
 pub(super) const DEFAULT_PATH: &str = "scenarios";
@@ -144,7 +144,7 @@ pub(super) struct CheckOptions {
     #[arg(long, value_name = "FILE")]
     pub(super) junit: Option<PathBuf>,
     /// Walks of the default swarm, of the seeds from 0 on [default: 500; 0 where a PATH is given]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = range::<u64>(0, i64::MAX))]
     walks: Option<u64>,
     /// The folder that takes the scenarios of what fails beyond the files; made where there is none
     /// [default: .]
@@ -271,7 +271,7 @@ pub(super) struct Explore {
     #[arg(long)]
     pub(super) any_order: bool,
     /// Give up after so many states
-    #[arg(long, value_name = "N", value_parser = at_least_one())]
+    #[arg(long, value_name = "N", value_parser = range::<usize>(1, i64::MAX))]
     pub(super) max_states: Option<usize>,
     /// Give up when the search holds so many bytes: `512M`, `8G`
     #[arg(long, value_name = "SIZE", value_parser = size)]

@@ -5,9 +5,7 @@ use std::num::NonZero;
 use std::ops::Range;
 
 use clap::Args;
-use clap::builder::{
-    PossibleValuesParser, RangedI64ValueParser, RangedU64ValueParser, TypedValueParser,
-};
+use clap::builder::{PossibleValuesParser, RangedI64ValueParser, TypedValueParser};
 use handover_sim::choose::FaultKind;
 use handover_sim::explore::{Bounds, RefusedFault};
 use handover_sim::scenario::nearest;
@@ -35,11 +33,6 @@ where
     RangedI64ValueParser<T>: TypedValueParser,
 {
     RangedI64ValueParser::new().range(least..=most)
-}
-
-/// From one on.
-pub(super) fn at_least_one() -> RangedU64ValueParser<usize> {
-    RangedU64ValueParser::new().range(1..)
 }
 
 pub(super) fn protocols() -> PossibleValuesParser {

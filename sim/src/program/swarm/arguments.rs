@@ -49,7 +49,10 @@ pub(in super::super) struct Swarm {
     #[arg(long)]
     pub(super) json: bool,
     /// Groups of failures that are told at length; the scenario of each is written all the same
-    #[arg(long, value_name = "N", default_value_t = super::EXPLAINED)]
+    #[arg(
+        long, value_name = "N", default_value_t = super::EXPLAINED,
+        value_parser = range::<usize>(0, i64::MAX),
+    )]
     pub(super) explain: usize,
     /// The folder that takes the scenarios of failures; made where there is none [default: .]
     #[arg(long, value_name = "DIR")]
