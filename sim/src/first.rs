@@ -4,72 +4,57 @@
 /// those on the way to the top, O(log n), and the first is known without asking.
 #[derive(Clone, Debug)]
 pub(crate) struct First<K> {
-    /// The key of each place, by its number.
-    keys: Vec<Option<K>>,
-    /// The winner of the two below: of node `i` those are nodes `2 i` and `2 i + 1`, and the nodes
-    /// from `rounds.len()` on are the places. Invariant: as many nodes as a power of two, at least
-    /// as many as places; node 0 is unused.
-    rounds: Vec<u32>,
+    /// The lesser of the two below, with its place: of node `i` those are nodes `2 i` and `2 i + 1`,
+    /// and the second half of the nodes are the places. Invariant: as many nodes as a power of two,
+    /// at least twice as many as places; node 0 is unused, node 1 the top.
+    nodes: Vec<Option<(K, usize)>>,
 }
 
 impl<K> Default for First<K> {
     fn default() -> Self {
-        Self { keys: Vec::new(), rounds: vec![0] }
+        Self { nodes: vec![None, None] }
     }
 }
 
 impl<K: Ord + Copy> First<K> {
     /// The key of a place; none: it does not compete.
     pub(crate) fn set(&mut self, place: usize, key: Option<K>) {
-        if place >= self.keys.len() {
-            self.keys.resize(place + 1, None);
-            if self.rounds.len() < self.keys.len() {
-                self.rounds = vec![0; self.keys.len().next_power_of_two()];
-                (1..self.rounds.len()).rev().for_each(|node| self.play(node));
-            }
+        if place >= self.nodes.len() / 2 {
+            self.widen(place + 1);
         }
-        if self.keys[place] == key {
-            return;
-        }
-        self.keys[place] = key;
-        let mut node = (self.rounds.len() + place) / 2;
-        while node > 0 {
-            let won = self.rounds[node] as usize;
-            self.play(node);
-            if self.rounds[node] as usize == won && won != place {
-                // Above, nobody has heard of it.
+        let mut node = self.nodes.len() / 2 + place;
+        let mut winner = key.map(|key| (key, place));
+        // Above one who wins as before, nobody has heard of it.
+        while self.nodes[node] != winner {
+            self.nodes[node] = winner;
+            if node == 1 {
                 return;
             }
+            winner = lesser(winner, self.nodes[node ^ 1]);
             node /= 2;
         }
     }
 
     /// The place with the least key; of those with the same, the lowest.
     pub(crate) fn place(&self) -> Option<usize> {
-        let winner = if self.rounds.len() == 1 { 0 } else { self.rounds[1] as usize };
-        self.key(winner).map(|_| winner)
+        self.nodes[1].map(|(_, place)| place)
     }
 
-    fn key(&self, place: usize) -> Option<K> {
-        self.keys.get(place).copied().flatten()
-    }
-
-    fn play(&mut self, node: usize) {
-        let (one, other) = (self.winner(2 * node), self.winner(2 * node + 1));
-        let one_wins = match (self.key(one), self.key(other)) {
-            (Some(first), Some(second)) => first <= second,
-            (Some(_), None) | (None, None) => true,
-            (None, Some(_)) => false,
-        };
-        let winner = if one_wins { one } else { other };
-        self.rounds[node] = u32::try_from(winner).expect("a place has a small number");
-    }
-
-    fn winner(&self, node: usize) -> usize {
-        match node.checked_sub(self.rounds.len()) {
-            Some(place) => place,
-            None => self.rounds[node] as usize,
+    fn widen(&mut self, places: usize) {
+        let half = places.next_power_of_two();
+        let known = self.nodes.split_off(self.nodes.len() / 2);
+        self.nodes = vec![None; 2 * half];
+        self.nodes[half..half + known.len()].copy_from_slice(&known);
+        for node in (1..half).rev() {
+            self.nodes[node] = lesser(self.nodes[2 * node], self.nodes[2 * node + 1]);
         }
+    }
+}
+
+fn lesser<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }
 
