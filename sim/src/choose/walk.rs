@@ -67,9 +67,7 @@ pub(crate) fn walk_seen(
 #[derive(Clone, Debug)]
 struct Log {
     digest: Digest,
-    /// Of the event, in the place of the one before.
-    name: String,
-    /// What the digest takes of a step, likewise.
+    /// What the digest takes of a step, in the place of the one before.
     bytes: Vec<u8>,
     schedule: Vec<Event>,
     digests: Vec<Digest>,
@@ -77,10 +75,8 @@ struct Log {
 
 impl Log {
     fn note(&mut self, step: &Transition<'_>) {
-        self.name.clear();
-        step.before.push_name(step.event, &mut self.name);
-        tracing::debug!(event = %self.name);
-        self.digest.step_within(&mut self.bytes, &self.name, step.before, step.after);
+        tracing::debug!(event = %step.before.name_of(step.event));
+        self.digest.step_within(&mut self.bytes, step.event, step.before, step.after);
         self.schedule.push(step.event.clone());
         self.digests.push(self.digest);
     }
@@ -233,7 +229,6 @@ impl Walk {
             faults: Draw::new(ENUMERATED_SEED, Concern::Faults),
             log: Log {
                 digest: Digest::new(),
-                name: String::new(),
                 bytes: Vec::new(),
                 schedule: Vec::new(),
                 digests: Vec::new(),

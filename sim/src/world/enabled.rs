@@ -376,7 +376,7 @@ fn push_builds(who: Who, process: &Process, events: &mut Vec<Event>) {
     if !process.acts() {
         return;
     }
-    for (work, build) in &process.builds {
+    for (work, build) in &*process.builds {
         if build.stopping {
             events.push(Event::BuildStops { who, work: work.clone() });
         } else if build.hangs {

@@ -214,12 +214,12 @@ impl World {
     pub(crate) fn touched_links<'a>(
         &'a self,
         before: &'a Self,
-    ) -> impl Iterator<Item = (Who, &'a Link)> {
+    ) -> impl Iterator<Item = (Who, Option<&'a Link>, &'a Link)> {
         self.touched.links.iter().filter_map(|who| {
             let after = &self.actors[usize::from(who.0)].link;
             let before = before.actors.get(usize::from(who.0)).map(|actor| &actor.link);
             let same = before.is_some_and(|before| Arc::ptr_eq(before, after));
-            (!same).then_some((who, &**after))
+            (!same).then(|| (who, before.map(|before| &**before), &**after))
         })
     }
 
