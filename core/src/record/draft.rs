@@ -3,6 +3,7 @@
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
+use alloc::sync::Arc;
 
 use super::change::{Change, HoldRow};
 use super::election::Place;
@@ -43,20 +44,20 @@ impl<'a> Draft<'a> {
     pub(super) fn hold(&self) -> Option<&Hold> {
         match &self.change.hold {
             Some(row) => row.hold(),
-            None => self.record.hold.as_ref(),
+            None => self.record.hold(),
         }
     }
 
     pub(super) fn line(&self, host: &HostId) -> Option<&Line> {
         match self.change.lines.get(host) {
-            Some(line) => line.as_ref(),
+            Some(line) => line.as_deref(),
             None => self.record.line(host),
         }
     }
 
     pub(super) fn verdict(&self, version: &Version) -> Option<&Verdict> {
         match self.change.verdicts.get(version) {
-            Some(verdict) => verdict.as_ref(),
+            Some(verdict) => verdict.as_deref(),
             None => self.record.verdict(version),
         }
     }
@@ -85,15 +86,15 @@ impl<'a> Draft<'a> {
     }
 
     pub(super) fn set_line(&mut self, host: &HostId, line: Option<Line>) {
-        self.change.lines.insert(host.clone(), line);
+        self.change.lines.insert(host.clone(), line.map(Arc::new));
     }
 
     pub(super) fn set_hold(&mut self, hold: Option<Hold>) {
-        self.change.hold = Some(hold.map_or(HoldRow::Nobody, HoldRow::Held));
+        self.change.hold = Some(hold.map_or(HoldRow::Nobody, |hold| HoldRow::Held(Arc::new(hold))));
     }
 
     pub(super) fn set_verdict(&mut self, version: &Version, verdict: Option<Verdict>) {
-        self.change.verdicts.insert(version.clone(), verdict);
+        self.change.verdicts.insert(version.clone(), verdict.map(Arc::new));
     }
 
     pub(super) fn declare_gone(&mut self, host: &HostId) {

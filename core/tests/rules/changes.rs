@@ -1,6 +1,7 @@
 //! What of a change is taken (Ar9): nothing that no fold on this record could have made.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use handover_core::{
     ApplyError, Change, GrantId, HoldRow, Incarnation, Input, Outcome, Record, RecordId, Revision,
@@ -77,7 +78,7 @@ fn a_number_neither_shrinks_nor_comes_to_its_end() {
 fn a_line_keeps_its_version_and_has_a_ticket_that_was_given_out() {
     let line = |change: &mut Change, spoil: fn(&mut handover_core::Line, Ticket)| {
         let next = change.next_ticket;
-        change.lines.values_mut().flatten().for_each(|line| spoil(line, next));
+        change.lines.values_mut().flatten().for_each(|line| spoil(Arc::make_mut(line), next));
     };
     contradicts("a ticket is not below the next", |change| {
         line(change, |line, next| line.ticket = next)
@@ -92,14 +93,14 @@ fn a_line_keeps_its_version_and_has_a_ticket_that_was_given_out() {
 fn an_approval_stays_as_it_is() {
     let (v1, approval) = {
         let record = judged().record;
-        (handover_core::Version::from("v1"), record.verdict(&"v1".into()).cloned())
+        (handover_core::Version::from("v1"), record.verdict(&"v1".into()).cloned().map(Arc::new))
     };
     contradicts("an approval goes", |change| {
         change.verdicts.insert(v1.clone(), None);
     });
     contradicts("an approval goes", |change| {
         let mut verdict = approval.clone().expect("it is approved");
-        verdict.ruling = Ruling::Failed("late".into());
+        Arc::make_mut(&mut verdict).ruling = Ruling::Failed("late".into());
         change.verdicts.insert(v1.clone(), Some(verdict));
     });
     let same = |change: &mut Change| drop(change.verdicts.insert(v1.clone(), approval.clone()));
@@ -114,7 +115,7 @@ fn a_hold_is_of_a_grant_that_was_given_out_to_a_host_with_a_line_of_its_version(
     let holds = |spoil: fn(&mut handover_core::Hold)| {
         let mut hold = hold.clone();
         spoil(&mut hold);
-        move |change: &mut Change| change.hold = Some(HoldRow::Held(hold))
+        move |change: &mut Change| change.hold = Some(HoldRow::Held(Arc::new(hold)))
     };
     assert_eq!(applied(holds(|_| ())), Ok(()));
     contradicts("the hold's grant is not below the next", holds(|hold| hold.grant = GrantId(3)));

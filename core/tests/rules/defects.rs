@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use handover_core::executor::{
     Announced, BuildState, CandidateWait, Executor, ExecutorParts, Stage, Task, Work,
@@ -91,7 +92,7 @@ fn a_record_in_which_two_lines_have_one_ticket_is_a_defect() {
         let change = record.fold(&Input::Statement(statement), &BTreeSet::new());
         let mut change = change.expect("it is the first word");
         for line in change.lines.values_mut().flatten() {
-            line.ticket = Ticket(0);
+            Arc::make_mut(line).ticket = Ticket(0);
         }
         record.apply(&change).expect("nobody else writes");
     }
