@@ -9,7 +9,7 @@ use crate::world::{Calm, CalmEvents, Event, World};
 pub(super) struct Happening {
     calm: CalmEvents,
     /// By the first of each list: its key, and its turn among those with the same.
-    first: First<(u64, u32)>,
+    first: First,
     /// What is about to happen, by its list and its place there.
     taken: Option<(usize, usize)>,
 }
@@ -47,6 +47,11 @@ impl Happening {
             self.calm.rekey(list, |place, calm| key(place, &calm.event, calm.key));
             self.follow(list);
         }
+    }
+
+    /// The key of what is next.
+    pub(super) fn first_key(&self) -> Option<u64> {
+        self.first.key()
     }
 
     /// What is next, with its key.

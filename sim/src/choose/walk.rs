@@ -333,8 +333,8 @@ impl Walk {
         if due.is_none() && !self.is_rolling() {
             return None;
         }
-        match self.happening.first() {
-            Some((key, _)) if due.is_none_or(|due| key <= due) => {
+        match self.happening.first_key() {
+            Some(key) if due.is_none_or(|due| key <= due) => {
                 self.now = key;
                 self.happening.take_first().map(Next::Happens)
             }

@@ -16,7 +16,7 @@ pub struct CalmEvents {
     /// At place 0 what the arbiters can do, then what each process can; each in the calm order.
     lists: Vec<Vec<Calm>>,
     /// By the first of each list. None as long as nobody has asked for the first of all.
-    first: Option<First<(Rank, usize)>>,
+    first: Option<First>,
     /// Of whom the record decides what they can do.
     waiting: Crowd,
     /// The list of which an event was taken since the last update.
@@ -187,7 +187,7 @@ impl CalmEvents {
     fn rank(&mut self, list: usize) {
         if let Some(ranked) = &mut self.first {
             let first = self.lists[list].first();
-            ranked.set(list, first.map(|calm| (Rank::of(&calm.event), list)));
+            ranked.set(list, first.map(|calm| (Rank::of(&calm.event) as u64, 0)));
         }
     }
 
