@@ -6,14 +6,13 @@ use std::collections::BTreeSet;
 use handover_core::Chunk;
 use handover_sim::check::{Transition, check};
 use handover_sim::variants::Current;
-use handover_sim::world::{CalmChange, CalmEvents, Event, Fact, Place, Setup, Who, World};
+use handover_sim::world::{CalmEvents, Event, Fact, Place, Setup, Who, World};
 
 /// A rollout that goes on step by step, each step judged.
 pub struct Rollout {
     world: World,
     before: World,
     calm: CalmEvents,
-    change: CalmChange,
     facts: Vec<Fact>,
     steps: u64,
 }
@@ -39,8 +38,8 @@ impl Rollout {
         let mut world = world.clone();
         let mut before = world.clone();
         before.follow(&mut world);
-        let (calm, change) = CalmEvents::of(&world);
-        Self { world, before, calm, change, facts: Vec::new(), steps: 0 }
+        let calm = CalmEvents::of(&world);
+        Self { world, before, calm, facts: Vec::new(), steps: 0 }
     }
 
     /// What can happen.
@@ -69,7 +68,7 @@ impl Rollout {
         let (facts, after) = (&self.facts, &self.world);
         let step = Transition { before: &self.before, event, facts, after };
         check(&step).expect("the right protocol keeps all properties");
-        self.calm.update(&self.world, &self.before, &mut self.change);
+        self.calm.update(&self.world, &self.before);
         self.before.follow(&mut self.world);
         self.steps += 1;
     }

@@ -39,14 +39,12 @@ pub fn replay(reports: &[WalkReport], on_top: OnTop) -> u64 {
     for report in reports {
         let mut world = World::new(report.setup.clone());
         let mut before = world.clone();
-        let (mut facts, mut name, mut digest) = (Vec::new(), String::new(), Digest::new());
+        let (mut facts, mut digest) = (Vec::new(), Digest::new());
         for event in &report.schedule {
             facts.clear();
             world.apply(event, &mut facts).expect("the walk has applied it to the same world");
             if on_top == OnTop::ChecksAndDigest {
-                name.clear();
-                before.push_name(event, &mut name);
-                digest.step(&name, &before, &world);
+                digest.step(event, &before, &world);
                 let step = Transition { before: &before, event, facts: &facts, after: &world };
                 check(&step).expect("the walk has judged it");
             }

@@ -1,5 +1,6 @@
 //! What a host knows of the record, and what it lets through.
 
+use alloc::sync::Arc;
 use core::fmt;
 
 use crate::record::{Hold, Verdict};
@@ -19,12 +20,12 @@ pub struct View {
     pub format: u32,
     /// As of when.
     pub revision: Revision,
-    /// The job, whoever has it.
-    pub hold: Option<Hold>,
+    /// The job, whoever has it: one for the record and all views of it.
+    pub hold: Option<Arc<Hold>>,
     /// The host's newest statement that was folded.
     pub acknowledged: Option<Seq>,
-    /// What is known of the host's version.
-    pub verdict: Option<Verdict>,
+    /// What is known of the host's version, likewise.
+    pub verdict: Option<Arc<Verdict>>,
     /// The host was declared gone.
     pub gone: bool,
     /// The highest incarnation of the host's name that is gone or has spoken: a process that comes
@@ -36,13 +37,13 @@ impl View {
     /// May the host's version serve?
     #[must_use]
     pub fn is_approved(&self) -> bool {
-        self.verdict.as_ref().is_some_and(Verdict::is_approved)
+        self.verdict.as_ref().is_some_and(|verdict| verdict.is_approved())
     }
 
     /// The hold, if this host has it.
     #[must_use]
     pub fn hold_of(&self, host: &HostId) -> Option<&Hold> {
-        self.hold.as_ref().filter(|hold| hold.host == *host)
+        self.hold.as_deref().filter(|hold| hold.host == *host)
     }
 }
 

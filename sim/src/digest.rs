@@ -2,13 +2,14 @@
 //!
 //! XXH3-128 over postcard, two formats with published descriptions, and never `derive(Hash)`, whose
 //! bytes depend on the platform. After each event the digest so far is hashed together with the
-//! event's name and with each part of the world that the event touched, so that two runs differ
-//! from the first event on that differs in its name or in what it did.
+//! event and with each part of the world that the event touched, so that two runs differ from the
+//! first event on that is another, or did something else.
 //!
 //! Of the record only the rows that an event has changed are taken, of a view only its numbers (it
-//! was made of a record that was taken before), and once where it is met several times, of a link
-//! only what is next on it, and of a process its numbers, and what the event has not left alone. The whole is the sum of what was taken of it
-//! since the start, so that an event costs what it does, not what there is.
+//! was made of a record that was taken before), and these once, when it is put on its link; of a
+//! link only which messages are next on it, and of a process its numbers, and what the event has
+//! not left alone. The whole is the sum of what was taken of it since the start, so that an event
+//! costs what it does, not what there is.
 //!
 //! What really happened ([`History`](crate::world::History)) is no part of it: no actor knows it.
 
@@ -35,19 +36,24 @@ impl Digest {
         Self(0)
     }
 
-    /// Goes on by one event: its name, and what it touched between two worlds, the second of which
-    /// is a clone of the first that went on.
-    pub fn step(&mut self, name: &str, before: &World, after: &World) {
-        self.step_within(&mut Vec::new(), name, before, after);
+    /// Goes on by one event: `what` it is, as a world's event or as a text, and what it touched
+    /// between two worlds, the second of which is a clone of the first that went on.
+    pub fn step(&mut self, what: &(impl Serialize + ?Sized), before: &World, after: &World) {
+        self.step_within(&mut Vec::new(), what, before, after);
     }
 
     /// The same, with the bytes in a buffer that is there already.
-    pub fn step_within(&mut self, buffer: &mut Vec<u8>, name: &str, before: &World, after: &World) {
+    pub fn step_within(
+        &mut self,
+        buffer: &mut Vec<u8>,
+        what: &(impl Serialize + ?Sized),
+        before: &World,
+        after: &World,
+    ) {
         buffer.clear();
         buffer.extend(self.0.to_le_bytes());
         let mut bytes = Bytes(buffer);
-        bytes.put_number(name.len() as u64);
-        bytes.0.extend_from_slice(name.as_bytes());
+        bytes.put(what);
         if let Some(store) = after.touched_store(before) {
             bytes.put_part(Part::Store, store.unapplied());
             bytes.put_record(before.committed(), store.committed());
@@ -60,9 +66,9 @@ impl Digest {
             bytes.put_part(Part::Process, usize::from(who.0));
             bytes.put_process(before, process);
         }
-        for (who, link) in after.touched_links(before) {
+        for (who, before, link) in after.touched_links(before) {
             bytes.put_part(Part::Link, usize::from(who.0));
-            bytes.put_link(link);
+            bytes.put_link(before, link);
         }
         if let Some(oracle) = after.touched_oracle(before) {
             bytes.put_part(Part::Oracle, oracle.suspects.len());
@@ -179,9 +185,15 @@ impl Bytes<'_> {
             u64::from(*stale),
             u64::from(*slow),
         ]);
-        self.put_view(before.and_then(|before| before.shown.as_deref()), shown.as_deref());
-        // As a rule the view that it has been shown.
-        self.put_view(shown.as_deref(), candidate.view());
+        self.put_message(shown.as_deref());
+        // As a rule it holds the view that it has been shown.
+        let shares = |(held, shown): (&View, &View)| std::ptr::eq(held, shown);
+        let held = candidate.view();
+        if held.zip(shown.as_deref()).is_some_and(shares) || held == shown.as_deref() {
+            self.0.push(u8::MAX - 1);
+        } else {
+            self.put_view(held);
+        }
         // A host's word that stays has its number.
         let was = before.map(|before| before.host.candidate());
         let word = |of: &Candidate| (of.host().incarnation, of.seq());
@@ -204,9 +216,15 @@ impl Bytes<'_> {
         self.put_new(2, before.map(|before| &before.workspaces), workspaces);
         self.put_new(3, before.map(|before| &before.artifacts), artifacts);
         self.put_unless_equal(4, before.map(|before| &before.orders), orders);
-        self.put_rows(5, before.map(|before| &before.builds), builds);
+        let was = before.map(|before| &before.builds);
+        if was.is_none_or(|was| !Arc::ptr_eq(was, builds)) {
+            self.put_rows(5, was.map(|was| &**was), builds);
+        }
         self.put_unless_equal(6, before.map(|before| &before.put_off), put_off);
-        self.put_unless_equal(7, before.map(|before| &before.owes_drain), owes_drain);
+        let was = before.map(|before| &before.owes_drain);
+        if was.is_none_or(|was| !Arc::ptr_eq(was, owes_drain)) {
+            self.put_unless_equal(7, was, owes_drain);
+        }
     }
 
     /// What it is in, and for which grant.
@@ -305,30 +323,32 @@ impl Bytes<'_> {
     }
 
     /// What is next on either way, and how much there is; the rest was next, or the newest, once.
-    fn put_link(&mut self, link: &Link) {
+    fn put_link(&mut self, before: Option<&Link>, link: &Link) {
         let Link { statements, views, newest, statements_stalled, views_stalled, cut } = link;
-        self.put_flags([*statements_stalled, *views_stalled, *cut]);
+        let was = before.and_then(|before| before.newest.as_ref());
+        let same = was.zip(newest.as_ref()).is_some_and(|(was, newest)| Arc::ptr_eq(was, newest));
+        let published = !same && was != newest.as_ref();
+        self.put_flags([*statements_stalled, *views_stalled, *cut, published]);
+        if published {
+            self.put_view(newest.as_deref());
+        }
         self.put_number(statements.len() as u64);
         for statement in [statements.front(), statements.back()].into_iter().flatten() {
             self.put_numbers([statement.host.incarnation.0, statement.seq.0]);
         }
         self.put_number(views.len() as u64);
-        let newest = newest.as_deref();
-        self.put_view(None, newest);
-        self.put_view(newest, views.front().map(|view| &**view));
+        self.put_message(views.front().map(|view| &**view));
     }
 
-    /// The numbers of a view: what else it says is what the record of its revision said. Of the
-    /// same as one that was taken before, no more than that.
-    fn put_view(&mut self, taken: Option<&View>, view: Option<&View>) {
+    /// Which view of its link it is.
+    fn put_message(&mut self, view: Option<&View>) {
+        let numbers = |view: &View| [view.revision.0 + 1, view.host.incarnation.0];
+        self.put_numbers(view.map_or([0, 0], numbers));
+    }
+
+    /// The numbers of a view: what else it says is what the record of its revision said.
+    fn put_view(&mut self, view: Option<&View>) {
         let Some(view) = view else { return self.0.push(u8::MAX) };
-        let known = |view: &View| {
-            let (revision, incarnation) = (view.revision, view.host.incarnation);
-            (revision, incarnation, view.acknowledged, view.gone, view.is_approved())
-        };
-        if taken.is_some_and(|taken| known(taken) == known(view)) {
-            return self.0.push(u8::MAX - 1);
-        }
         let (verdict, hold) = (view.verdict.as_ref(), view.hold.as_ref());
         self.put_flags([view.gone, view.is_approved(), view.acknowledged.is_some()]);
         self.put_numbers([
@@ -404,25 +424,22 @@ mod tests {
         })
     }
 
-    /// `b` asks, the record offers it the job, it reads of it.
-    fn script() -> [(&'static str, Event); 4] {
+    /// `b` asks, the record offers it the job, it reads of it: each event as it is told, and as it
+    /// happens.
+    fn script() -> [(Event, Event); 4] {
         let (from, to) = (Who(1), ArbiterIndex(0));
-        [
-            ("ask b", Event::Ask(Who(1))),
-            ("deliver b -> record", Event::Deliver { from, to }),
-            ("publish", Event::Publish(to)),
-            ("deliver record -> b", Event::Read(Who(1))),
-        ]
+        [Event::Ask(Who(1)), Event::Deliver { from, to }, Event::Publish(to), Event::Read(Who(1))]
+            .map(|event| (event.clone(), event))
     }
 
-    fn run(script: &[(&str, Event)]) -> Vec<String> {
+    fn run(script: &[(Event, Event)]) -> Vec<String> {
         let mut world = world();
         let mut digest = Digest::new();
         let mut digests = Vec::new();
-        for (name, event) in script {
+        for (told, event) in script {
             let before = world.clone();
             world.apply(event, &mut Vec::new()).expect("it is enabled");
-            digest.step(name, &before, &world);
+            digest.step(told, &before, &world);
             digests.push(digest.to_string());
         }
         digests
@@ -447,26 +464,26 @@ mod tests {
         assert_eq!(
             run(&script()),
             [
-                "0cb03282a26518b0f694f652473ea180",
-                "267cabddf410a4f8971b7403191461e6",
-                "d49e52fcbff40b95dfc91bdf3ac58bf2",
-                "607766b1a15f339c2499bab5d31d55d5"
+                "d39aab861c295ffc54f61c61fe5bf83b",
+                "0f961eb75fab79d7e7d927c086eae096",
+                "099cd65feafa0596af8e978cba643145",
+                "2c1268ed97e34ca3f5cfd9b501405bf6"
             ]
         );
     }
 
     #[test]
-    fn another_name_for_the_same_step_is_another_digest_from_there_on() {
-        let mut renamed = script();
-        renamed[2].0 = "publish record";
-        let (one, other) = (run(&script()), run(&renamed));
+    fn another_event_that_does_the_same_is_another_digest_from_there_on() {
+        let mut retold = script();
+        retold[2].0 = Event::Heal;
+        let (one, other) = (run(&script()), run(&retold));
         assert_eq!(one[..2], other[..2]);
         assert_ne!(one[2], other[2]);
         assert_ne!(one[3], other[3]);
     }
 
     #[test]
-    fn another_outcome_under_the_same_name_is_another_digest() {
+    fn another_outcome_of_the_same_event_is_another_digest() {
         let mut other = script();
         other[0].1 = Event::Ask(Who(0));
         assert_ne!(run(&script()[..1]), run(&other[..1]));

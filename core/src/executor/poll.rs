@@ -126,15 +126,17 @@ impl Executor {
 
     /// Last of all: with nothing in flight or on its way out, and the drain durable.
     fn poll_drained(&mut self) -> Option<ExecutorEffect> {
+        if !self.is_draining() || self.state.announced != Announced::No {
+            return None;
+        }
         let busy = self.state.reserved
             || !self.is_written()
             || self.state.tasks.values().any(|task| task.stage >= Stage::Admitting);
-        if busy || self.state.announced != Announced::No {
+        if busy {
             return None;
         }
-        let effect = self.drained_effect()?;
         self.state.announced = Announced::HandedOut;
-        Some(effect)
+        self.drained_effect()
     }
 
     fn drained_effect(&self) -> Option<ExecutorEffect> {

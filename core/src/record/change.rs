@@ -11,7 +11,8 @@ use crate::{GrantId, HostId, Incarnation, Name, RecordId, Revision, Ticket, Vers
 
 /// The rows that an input changes, and the revision that it expects: what stores write by
 /// compare-and-set, watches carry and journals keep. Rows are whole values, never differences, so
-/// that applying one twice is told by its revision and nothing else.
+/// that applying one twice is told by its revision and nothing else; the records that take a row
+/// share it with the change.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -26,11 +27,11 @@ pub struct Change {
     /// The revision that it makes.
     pub revision: Revision,
     /// Lines that were replaced, or went (`None`).
-    pub lines: BTreeMap<HostId, Option<Line>>,
+    pub lines: BTreeMap<HostId, Option<Arc<Line>>>,
     /// The hold, where it changed.
     pub hold: Option<HoldRow>,
     /// Verdicts that were set, or taken back (`None`).
-    pub verdicts: BTreeMap<Version, Option<Verdict>>,
+    pub verdicts: BTreeMap<Version, Option<Arc<Verdict>>>,
     /// Incarnations declared gone.
     pub gone: BTreeMap<Name, Incarnation>,
     /// The number that the next hand-over will have.
@@ -48,7 +49,7 @@ pub enum HoldRow {
     /// The job is in nobody's hands.
     Nobody,
     /// It is in somebody's.
-    Held(Hold),
+    Held(Arc<Hold>),
 }
 
 impl HoldRow {
@@ -159,7 +160,7 @@ impl Record {
         for (version, verdict) in &change.verdicts {
             match verdict {
                 Some(verdict) => {
-                    self.verdicts.insert(version.clone(), Arc::new(verdict.clone()));
+                    self.verdicts.insert(version.clone(), Arc::clone(verdict));
                     self.election.close(version);
                 }
                 None => {
@@ -170,19 +171,22 @@ impl Record {
         }
         for (host, line) in &change.lines {
             let before = match line {
-                Some(line) => self.lines.insert(host.clone(), Arc::new(line.clone())),
+                Some(line) => self.lines.insert(host.clone(), Arc::clone(line)),
                 None => self.lines.remove(host),
             };
             let before = before.as_deref();
             let from = before.and_then(Place::of);
-            let to = line.as_ref().and_then(Place::of);
-            if let Some(line) = line.as_ref().or(before) {
+            let to = line.as_deref().and_then(Place::of);
+            if let Some(line) = line.as_deref().or(before) {
                 let open = !self.verdicts.contains_key(&line.version);
                 self.election.move_asker(host, &line.version, from, to, open);
             }
         }
         if let Some(row) = &change.hold {
-            self.hold = row.hold().cloned();
+            self.hold = match row {
+                HoldRow::Nobody => None,
+                HoldRow::Held(hold) => Some(Arc::clone(hold)),
+            };
         }
         for (name, incarnation) in &change.gone {
             self.gone.insert(name.clone(), *incarnation);
@@ -211,7 +215,7 @@ impl Record {
         self.admits_lines(change)?;
         for (version, verdict) in &change.verdicts {
             let before = self.verdict(version);
-            if before.is_some_and(Verdict::is_approved) && before != verdict.as_ref() {
+            if before.is_some_and(Verdict::is_approved) && before != verdict.as_deref() {
                 return Err("an approval goes");
             }
             if verdict.as_ref().is_some_and(|verdict| verdict.grant >= change.next_grant) {
@@ -262,7 +266,7 @@ impl Record {
             return Err("the hold's grant is not below the next");
         }
         let line = match change.lines.get(&hold.host) {
-            Some(line) => line.as_ref(),
+            Some(line) => line.as_deref(),
             None => self.line(&hold.host),
         };
         if line.is_none_or(|line| line.version != hold.version) {

@@ -3,6 +3,7 @@
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
+use alloc::sync::Arc;
 
 use super::change::{Change, HoldRow};
 use super::election::Place;
@@ -43,20 +44,20 @@ impl<'a> Draft<'a> {
     pub(super) fn hold(&self) -> Option<&Hold> {
         match &self.change.hold {
             Some(row) => row.hold(),
-            None => self.record.hold.as_ref(),
+            None => self.record.hold(),
         }
     }
 
     pub(super) fn line(&self, host: &HostId) -> Option<&Line> {
         match self.change.lines.get(host) {
-            Some(line) => line.as_ref(),
+            Some(line) => line.as_deref(),
             None => self.record.line(host),
         }
     }
 
     pub(super) fn verdict(&self, version: &Version) -> Option<&Verdict> {
         match self.change.verdicts.get(version) {
-            Some(verdict) => verdict.as_ref(),
+            Some(verdict) => verdict.as_deref(),
             None => self.record.verdict(version),
         }
     }
@@ -85,15 +86,15 @@ impl<'a> Draft<'a> {
     }
 
     pub(super) fn set_line(&mut self, host: &HostId, line: Option<Line>) {
-        self.change.lines.insert(host.clone(), line);
+        self.change.lines.insert(host.clone(), line.map(Arc::new));
     }
 
     pub(super) fn set_hold(&mut self, hold: Option<Hold>) {
-        self.change.hold = Some(hold.map_or(HoldRow::Nobody, HoldRow::Held));
+        self.change.hold = Some(hold.map_or(HoldRow::Nobody, |hold| HoldRow::Held(Arc::new(hold))));
     }
 
     pub(super) fn set_verdict(&mut self, version: &Version, verdict: Option<Verdict>) {
-        self.change.verdicts.insert(version.clone(), verdict);
+        self.change.verdicts.insert(version.clone(), verdict.map(Arc::new));
     }
 
     pub(super) fn declare_gone(&mut self, host: &HostId) {
@@ -136,45 +137,46 @@ impl<'a> Draft<'a> {
         let Some(hold) = self.hold() else {
             return false;
         };
-        let mut hold = hold.clone();
         let Some(line) = self.line(&hold.host) else {
             mark!(Ar7HostGone);
-            self.take_back(&hold);
+            self.take_back(&hold.clone());
             return true;
         };
-        match (line.standing.clone(), hold.is_started()) {
-            (Standing::Accepted { grant, plan }, false) if grant == hold.grant => {
+        match (&line.standing, hold.is_started()) {
+            (Standing::Accepted { grant, plan }, false) if *grant == hold.grant => {
                 mark!(Ar7Accepted);
-                hold.stage = Stage::Started { plan };
-                self.set_hold(Some(hold));
+                let stage = Stage::Started { plan: plan.clone() };
+                self.set_hold(Some(Hold { stage, ..hold.clone() }));
                 true
             }
-            (Standing::Building { grant, signed_off }, true) if grant == hold.grant => {
-                let changed = hold.merge(&signed_off);
+            (Standing::Building { grant, signed_off }, true) if *grant == hold.grant => {
+                let newer = hold.with(signed_off);
+                let changed = newer.is_some();
                 if changed {
                     mark!(Ar7Merged);
-                    self.set_hold(Some(hold));
+                    self.set_hold(newer);
                 }
                 changed
             }
-            (Standing::Finished { grant, outcome, signed_off }, true) if grant == hold.grant => {
-                hold.merge(&signed_off);
+            (Standing::Finished { grant, outcome, signed_off }, true) if *grant == hold.grant => {
+                let hold = hold.with(signed_off).unwrap_or_else(|| hold.clone());
+                let outcome = outcome.clone();
                 self.conclude(&hold, &outcome);
                 true
             }
             (Standing::StoodDown, false) => {
                 mark!(Ar7OfferGivenBack);
-                self.take_back(&hold);
+                self.take_back(&hold.clone());
                 true
             }
             (Standing::StoodDown, true) => {
                 mark!(Ar7StoodDown);
-                self.take_back(&hold);
+                self.take_back(&hold.clone());
                 true
             }
             (Standing::Asking { .. }, true) => {
                 mark!(Ar7AsksAgain);
-                self.take_back(&hold);
+                self.take_back(&hold.clone());
                 true
             }
             (Standing::Asking { .. }, false) => {
@@ -291,18 +293,20 @@ impl Hold {
         }
     }
 
-    /// Chunk by chunk the newer word counts, a chunk that is not named keeps its last, and what
-    /// was not planned does not count. Says whether anything changed.
-    fn merge(&mut self, newer: &BTreeMap<Chunk, SignOff>) -> bool {
+    /// The same with newer sign-offs, if that changes anything: chunk by chunk the newer word
+    /// counts, a chunk that is not named keeps its last, and what was not planned does not count.
+    fn with(&self, newer: &BTreeMap<Chunk, SignOff>) -> Option<Self> {
         let Stage::Started { plan } = &self.stage else {
-            return false;
+            return None;
         };
-        let mut changed = false;
-        for (chunk, sign_off) in newer.iter().filter(|(chunk, _)| plan.contains(*chunk)) {
-            let before = self.signed_off.insert(chunk.clone(), sign_off.clone());
-            changed |= before.as_ref() != Some(sign_off);
-        }
-        changed
+        let is_new = |(chunk, sign_off): &(&Chunk, &SignOff)| {
+            plan.contains(*chunk) && self.signed_off.get(*chunk) != Some(*sign_off)
+        };
+        let mut new = newer.iter().filter(is_new).peekable();
+        new.peek()?;
+        let mut hold = self.clone();
+        hold.signed_off.extend(new.map(|(chunk, sign_off)| (chunk.clone(), sign_off.clone())));
+        Some(hold)
     }
 
     /// Why the sign-offs do not carry an approval, if they do not.

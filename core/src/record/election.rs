@@ -6,6 +6,7 @@
 //! nobody else: O((1 + s) log n) for n lines and s such suspects.
 
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
 use core::cmp::Reverse;
 
 use super::{Line, Verdict};
@@ -120,8 +121,8 @@ impl Election {
     /// not been applied: `changed` are its lines, `ruled` its verdicts.
     pub(super) fn askers<'a>(
         &'a self,
-        changed: &'a BTreeMap<HostId, Option<Line>>,
-        ruled: &'a BTreeMap<Version, Option<Verdict>>,
+        changed: &'a BTreeMap<HostId, Option<Arc<Line>>>,
+        ruled: &'a BTreeMap<Version, Option<Arc<Verdict>>>,
         is_open: impl Fn(&Version) -> bool,
     ) -> Askers<'a> {
         let mut waiting = BTreeSet::new();
@@ -153,8 +154,8 @@ pub(super) struct Askers<'a> {
     /// were seen, versions that the fold opened, and lines that it changed (these without a
     /// version, since no queue goes on behind them).
     waiting: BTreeSet<(Place, &'a HostId, Option<&'a Version>)>,
-    changed: &'a BTreeMap<HostId, Option<Line>>,
-    ruled: &'a BTreeMap<Version, Option<Verdict>>,
+    changed: &'a BTreeMap<HostId, Option<Arc<Line>>>,
+    ruled: &'a BTreeMap<Version, Option<Arc<Verdict>>>,
 }
 
 impl<'a> Askers<'a> {

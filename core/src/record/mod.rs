@@ -45,7 +45,7 @@ pub struct Record {
     next_grant: GrantId,
     next_ticket: Ticket,
     lines: Rows<HostId, Arc<Line>>,
-    hold: Option<Hold>,
+    hold: Option<Arc<Hold>>,
     verdicts: Rows<Version, Arc<Verdict>>,
     gone: Rows<Name, Incarnation>,
     /// Invariant: exactly what [`Election::of`] makes of `lines` and `verdicts`.
@@ -170,7 +170,7 @@ impl Record {
     /// The job, if somebody has it.
     #[must_use]
     pub fn hold(&self) -> Option<&Hold> {
-        self.hold.as_ref()
+        self.hold.as_deref()
     }
 
     /// The last word of a host.
@@ -269,7 +269,7 @@ impl Record {
             revision: self.revision,
             hold: self.hold.clone(),
             acknowledged: line.map(|line| line.seq),
-            verdict: self.verdict(version).cloned(),
+            verdict: self.verdicts.get(version).cloned(),
             gone: line.is_none() && gone.is_some_and(|gone| host.incarnation <= gone),
             name_floor: spoke.map(|(spoke, _)| spoke.incarnation).max(gone),
         }

@@ -81,6 +81,7 @@ impl Record {
         let verdicts = verdicts.into_iter();
         let verdicts = verdicts.map(|(version, verdict)| (version, Arc::new(verdict))).collect();
         let gone = gone.into_iter().collect();
+        let hold = hold.map(Arc::new);
         Ok(Self { id, revision, next_grant, next_ticket, lines, hold, verdicts, gone, election })
     }
 
@@ -94,7 +95,7 @@ impl Record {
             next_grant: self.next_grant,
             next_ticket: self.next_ticket,
             lines: self.lines().map(|(host, line)| (host.clone(), line.clone())).collect(),
-            hold: self.hold.clone(),
+            hold: self.hold().cloned(),
             verdicts: self.verdicts().map(|(of, verdict)| (of.clone(), verdict.clone())).collect(),
             gone: self.gone.iter().map(|(name, gone)| (name.clone(), *gone)).collect(),
         }

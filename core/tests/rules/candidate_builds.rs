@@ -1,5 +1,7 @@
 //! The candidate's rules from an accepted offer to the stand-down, one by one (Ca3 to Ca6, St2).
 
+use std::sync::Arc;
+
 use crate::common::{self, Pair, accepted, asking, finished};
 use handover_core::{
     CandidateEffect, CandidateRefusal, Gate, GrantId, Outcome, Seq, SignOff, Then,
@@ -120,7 +122,7 @@ mod building {
         assert_eq!(pair.arbiter.revoke(1), Ok(None));
         let mut view = pair.view();
         let mut hold = Pair::building(&[]).view().hold.expect("b builds");
-        hold.grant = GrantId(2);
+        Arc::make_mut(&mut hold).grant = GrantId(2);
         view.hold = Some(hold);
         pair.read(view);
         assert_eq!(pair.effects(), [CandidateEffect::CancelBuild { grant: G1 }]);

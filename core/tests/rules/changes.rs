@@ -1,6 +1,7 @@
 //! What of a change is taken (Ar9): nothing that no fold on this record could have made.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use handover_core::{
     ApplyError, Change, GrantId, HoldRow, Incarnation, Input, Outcome, Record, RecordId, Revision,
@@ -77,7 +78,7 @@ fn a_number_neither_shrinks_nor_comes_to_its_end() {
 fn a_line_keeps_its_version_and_has_a_ticket_that_was_given_out() {
     let line = |change: &mut Change, spoil: fn(&mut handover_core::Line, Ticket)| {
         let next = change.next_ticket;
-        change.lines.values_mut().flatten().for_each(|line| spoil(line, next));
+        change.lines.values_mut().flatten().for_each(|line| spoil(Arc::make_mut(line), next));
     };
     contradicts("a ticket is not below the next", |change| {
         line(change, |line, next| line.ticket = next)
@@ -94,18 +95,23 @@ fn no_two_lines_have_one_ticket() {
     let line = |name: &str| record.line(&host(name)).cloned().expect("it has spoken");
     let given = "a line takes a ticket that was given out before";
     contradicts(given, |change| {
-        change.lines.values_mut().flatten().for_each(|d| d.ticket = line("a").ticket);
+        change
+            .lines
+            .values_mut()
+            .flatten()
+            .for_each(|d| Arc::make_mut(d).ticket = line("a").ticket);
     });
     contradicts(given, |change| {
         let exchanged = Ticket(line("a").ticket.0 + 1);
         let moved = handover_core::Line { ticket: exchanged, ..line("a") };
-        change.lines.insert(host("a"), Some(moved));
+        change.lines.insert(host("a"), Some(Arc::new(moved)));
     });
     contradicts("two lines take one ticket", |change| {
         let d = change.lines.values().flatten().next().cloned().expect("d has one");
         change.lines.insert(host("e"), Some(d));
     });
-    let kept = |change: &mut Change| drop(change.lines.insert(host("a"), Some(line("a"))));
+    let kept =
+        |change: &mut Change| drop(change.lines.insert(host("a"), Some(Arc::new(line("a")))));
     assert_eq!(applied(kept), Ok(()), "a line keeps its ticket");
 }
 
@@ -113,14 +119,14 @@ fn no_two_lines_have_one_ticket() {
 fn an_approval_stays_as_it_is() {
     let (v1, approval) = {
         let record = judged().record;
-        (handover_core::Version::from("v1"), record.verdict(&"v1".into()).cloned())
+        (handover_core::Version::from("v1"), record.verdict(&"v1".into()).cloned().map(Arc::new))
     };
     contradicts("an approval goes", |change| {
         change.verdicts.insert(v1.clone(), None);
     });
     contradicts("an approval goes", |change| {
         let mut verdict = approval.clone().expect("it is approved");
-        verdict.ruling = Ruling::Failed("late".into());
+        Arc::make_mut(&mut verdict).ruling = Ruling::Failed("late".into());
         change.verdicts.insert(v1.clone(), Some(verdict));
     });
     let same = |change: &mut Change| drop(change.verdicts.insert(v1.clone(), approval.clone()));
@@ -129,7 +135,7 @@ fn an_approval_stays_as_it_is() {
     assert_eq!(applied(other), Ok(()));
     contradicts("a verdict's grant is not below the next", |change| {
         let mut verdict = approval.clone().expect("it is approved");
-        verdict.grant = change.next_grant;
+        Arc::make_mut(&mut verdict).grant = change.next_grant;
         change.verdicts.insert("v9".into(), Some(verdict));
     });
 }
@@ -140,7 +146,7 @@ fn a_hold_is_of_a_grant_that_was_given_out_to_a_host_with_a_line_of_its_version(
     let holds = |spoil: fn(&mut handover_core::Hold)| {
         let mut hold = hold.clone();
         spoil(&mut hold);
-        move |change: &mut Change| change.hold = Some(HoldRow::Held(hold))
+        move |change: &mut Change| change.hold = Some(HoldRow::Held(Arc::new(hold)))
     };
     assert_eq!(applied(holds(|_| ())), Ok(()));
     contradicts("the hold's grant is not below the next", holds(|hold| hold.grant = GrantId(3)));
@@ -166,7 +172,7 @@ fn a_hold_carries_what_its_stage_can() {
         move |change: &mut Change| {
             let mut hold = judged().record.hold().cloned().expect("c is offered v2");
             spoil(&mut hold);
-            change.hold = Some(HoldRow::Held(hold));
+            change.hold = Some(HoldRow::Held(Arc::new(hold)));
         }
     };
     let plan = || Stage::Started { plan: chunks(&["x"]) };
@@ -182,6 +188,7 @@ fn a_hold_carries_what_its_stage_can() {
         move |change: &mut Change| {
             held(|_| ())(change);
             let Some(HoldRow::Held(hold)) = &mut change.hold else { return };
+            let hold = Arc::make_mut(hold);
             (hold.stage, hold.signed_off) = (plan(), signed(marks));
         }
     };

@@ -96,7 +96,7 @@ fn a_record_in_which_a_held_version_has_a_verdict_is_a_defect() {
         Statement { host: host("a"), version: "v1".into(), seq, standing: building(1, &[]) };
     let change = arbiter.record.fold(&Input::Statement(statement), &BTreeSet::new());
     let mut change = change.expect("the number grows");
-    change.verdicts.insert("v1".into(), Some(verdict));
+    change.verdicts.insert("v1".into(), Some(verdict.into()));
     arbiter.record.apply(&change).expect("of all contradictions the one that is taken");
     assert!(defect(|| arbiter.record.check()).contains("is held and has a verdict"));
 }

@@ -2,6 +2,7 @@
 //! the time it is carried out, a store that has not answered.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use handover_core::{
     Acknowledgement, ApplyError, AtDeadline, Candidate, DrainRequest, Effect, End, EndAction,
@@ -315,7 +316,7 @@ fn a_change_that_no_fold_makes_is_not_taken() {
     let spoil: [fn(&mut handover_core::Change); 4] = [
         |change| {
             let row = change.lines.values_mut().next().and_then(Option::as_mut);
-            row.expect("b has a line").version = "v2".into();
+            Arc::make_mut(row.expect("b has a line")).version = "v2".into();
         },
         |change| change.next_grant = handover_core::GrantId(0),
         |change| change.next_ticket = handover_core::Ticket(0),

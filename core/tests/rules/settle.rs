@@ -255,7 +255,7 @@ mod views {
         assert_eq!(view.host, host("b"));
         assert_eq!(view.record, arbiter.record.id());
         assert_eq!(view.revision, Revision(2));
-        assert_eq!(view.hold.as_ref(), arbiter.record.hold());
+        assert_eq!(view.hold.as_deref(), arbiter.record.hold());
         assert_eq!(view.acknowledged, None);
         assert_eq!(view.name_floor, None);
         assert!(!view.gone);

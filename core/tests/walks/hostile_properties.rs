@@ -7,6 +7,7 @@ use handover_core::{
 };
 use proptest::prelude::*;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Inputs of a record that these hosts speak to. Half of what they say fits in number and grant,
 /// so that it is not all refused for the same reason.
@@ -130,15 +131,18 @@ fn arbitrary_inputs_never_panic_and_keep_the_record_sound() {
 /// A change with something else than the fold has put there: what a store makes that loses rows,
 /// or mixes those of two states. The number chooses what.
 fn spoil(change: &mut Change, record: &Record, earlier: &Record, draw: u64) {
-    let mut lines = record.lines().map(|(host, line)| (host.clone(), line.clone()));
+    let mut lines = record.lines().map(|(host, line)| (host.clone(), Arc::new(line.clone())));
     let picked = lines.nth((draw / 16 % 3) as usize);
     let (other, line) = picked.map_or((None, None), |(host, line)| (Some(host), Some(line)));
     let own = change.lines.values_mut().flatten().next();
-    let mut held = record.hold().cloned();
-    let mut verdict = record.verdicts().next().map(|(_, verdict)| verdict.clone());
+    let mut held = record.hold().cloned().map(Arc::new);
+    let mut verdict = record.verdicts().next().map(|(_, verdict)| Arc::new(verdict.clone()));
     match draw % 16 {
-        0 => own.into_iter().zip(line).for_each(|(own, line)| own.ticket = line.ticket),
-        1 => own.into_iter().for_each(|own| own.ticket = Ticket(draw / 16 % 4)),
+        0 => own
+            .into_iter()
+            .zip(line)
+            .for_each(|(own, line)| Arc::make_mut(own).ticket = line.ticket),
+        1 => own.into_iter().for_each(|own| Arc::make_mut(own).ticket = Ticket(draw / 16 % 4)),
         2 => {
             let twin = own.cloned();
             change.lines.insert(HostId::new("z", 1), twin);
@@ -147,17 +151,23 @@ fn spoil(change: &mut Change, record: &Record, earlier: &Record, draw: u64) {
         4 => change.lines.extend(other.map(|other| (other, line))),
         5 => change.lines.clear(),
         6 => change.hold = None,
-        7 => change.hold = Some(earlier.hold().cloned().map_or(HoldRow::Nobody, HoldRow::Held)),
+        7 => {
+            change.hold =
+                Some(earlier.hold().cloned().map(Arc::new).map_or(HoldRow::Nobody, HoldRow::Held))
+        }
         8 => {
-            held.iter_mut().for_each(|held| held.signed_off = common::signed(&["q"]));
+            held.iter_mut()
+                .for_each(|held| Arc::make_mut(held).signed_off = common::signed(&["q"]));
             change.hold = held.map(HoldRow::Held);
         }
         9 => {
-            held.iter_mut().for_each(|held| held.stage = Stage::Offered);
+            held.iter_mut().for_each(|held| Arc::make_mut(held).stage = Stage::Offered);
             change.hold = held.map(HoldRow::Held);
         }
         10 => {
-            verdict.iter_mut().for_each(|verdict| verdict.grant = GrantId(draw / 16 % 9));
+            verdict
+                .iter_mut()
+                .for_each(|verdict| Arc::make_mut(verdict).grant = GrantId(draw / 16 % 9));
             change.verdicts.extend(verdict.map(|verdict| ("v9".into(), Some(verdict))));
         }
         11 => {

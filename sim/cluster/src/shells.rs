@@ -161,7 +161,7 @@ impl ShellStore {
     /// What this change says for the host itself.
     fn word<'a>(&self, change: &'a Change) -> Option<(&'a HostId, &'a Line)> {
         let mut lines = change.lines.iter().filter(|(host, _)| host.name == self.name);
-        lines.find_map(|(host, line)| Some((host, line.as_ref()?)))
+        lines.find_map(|(host, line)| Some((host, line.as_deref()?)))
     }
 
     /// Does it ask a copy?

@@ -73,7 +73,7 @@ mod tests {
         let world = until(world, |world| world.process(A).builds.len() == 3);
         Made::changing(&world, A, |process| process.slow = 2).holds(PROPERTY);
         let parent_ended = Made::changing(&world, A, |process| {
-            process.builds.remove(&local("l1"));
+            std::sync::Arc::make_mut(&mut process.builds).remove(&local("l1"));
         });
         parent_ended.holds(PROPERTY);
         let made = Made::changing(&world, A, |process| run(process, local("l2")));

@@ -10,14 +10,18 @@ use crate::world::{Process, Who, World};
 
 pub(super) fn check(step: &Transition<'_>) -> Result<(), Violation> {
     step.commits().try_for_each(|commit| approvals_stay(&commit))?;
-    step.touched().try_for_each(|(who, before, process)| {
-        gate_is_true(step.after, who, process)?;
-        let was_open = before.is_some_and(|before| before.host.gate().is_open());
-        let closes = was_open && process.lives() && !process.host.gate().is_open();
-        demand(Property::GateTruth, !closes, || {
-            format!("the gate of {} has closed again", step.after.label(who))
-        })
-    })
+    let living = step.touched().filter(|(_, _, process)| process.lives());
+    for (who, before, process) in living {
+        if process.host.gate().is_open() {
+            gate_is_true(step.after, who, process)?;
+        } else {
+            let was_open = before.is_some_and(|before| before.host.gate().is_open());
+            demand(Property::GateTruth, !was_open, || {
+                format!("the gate of {} has closed again", step.after.label(who))
+            })?;
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn approvals_stay(commit: &Commit<'_>) -> Result<(), Violation> {
@@ -33,9 +37,6 @@ pub(super) fn approvals_stay(commit: &Commit<'_>) -> Result<(), Violation> {
 }
 
 fn gate_is_true(world: &World, who: Who, process: &Process) -> Result<(), Violation> {
-    if !process.lives() || !process.host.gate().is_open() {
-        return Ok(());
-    }
     mark!(GateTruthOpen);
     let version = process.host.version();
     let verdict = world.committed().verdict(version);

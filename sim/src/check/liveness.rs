@@ -6,7 +6,7 @@
 use std::ops::ControlFlow;
 
 use super::{Transition, Violation, check, no_livelock, no_wedge};
-use crate::world::{CalmChange, CalmEvents, Event, Fact, World};
+use crate::world::{CalmEvents, Event, Fact, World};
 
 /// How a rest went.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,8 +35,7 @@ pub(crate) fn rest_while(
     mut seen: impl FnMut(&Transition<'_>) -> ControlFlow<Violation>,
 ) -> Rest {
     let bound = no_livelock::Bound::of(world);
-    let (mut calm, _) = CalmEvents::of(world);
-    let mut change = CalmChange::default();
+    let mut calm = CalmEvents::of(world);
     let mut facts = Vec::new();
     let mut before = world.clone();
     let mut steps = 0;
@@ -54,7 +53,7 @@ pub(crate) fn rest_while(
         if let ControlFlow::Break(violation) = stepped {
             return Rest::Broken(violation);
         }
-        calm.update(world, &before, &mut change);
+        calm.update(world, &before);
         before.follow(world);
         steps += 1;
     }

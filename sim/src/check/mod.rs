@@ -185,7 +185,7 @@ fn is_same_executor(before: &Process, after: &Process) -> bool {
     after.host.executor().is_unchanged_since(before.host.executor())
         && Arc::ptr_eq(&after.ledger, &before.ledger)
         && Arc::ptr_eq(&after.workspaces, &before.workspaces)
-        && after.builds == before.builds
+        && Arc::ptr_eq(&after.builds, &before.builds)
 }
 
 /// Judges a step by one property. The liveness properties are judged at rest, by [`rest`].

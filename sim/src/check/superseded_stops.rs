@@ -84,7 +84,7 @@ mod tests {
         let why = "a builds under g1, and has read a view with Started(a, g2)";
         let made = having_read(|view| {
             let hold = view.hold.as_mut().expect("a holds");
-            hold.grant = hold.grant.next();
+            Arc::make_mut(hold).grant = hold.grant.next();
         });
         made.breaks(PROPERTY, why);
     }
@@ -94,7 +94,8 @@ mod tests {
         let why = "a builds under g1, and has read a view with Started(a, g1) cancelling";
         let made = having_read(|view| {
             let cancelling = Cancelling { reason: "slow".into(), then: Then::Block };
-            view.hold.as_mut().expect("a holds").cancelling = Some(cancelling);
+            let hold = view.hold.as_mut().expect("a holds");
+            Arc::make_mut(hold).cancelling = Some(cancelling);
         });
         made.breaks(PROPERTY, why);
     }

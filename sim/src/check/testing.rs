@@ -179,7 +179,7 @@ pub(super) fn local(build: &str) -> Work {
 
 /// Something really runs there.
 pub(super) fn run(process: &mut Process, work: Work) {
-    process.builds.insert(work, RunningBuild::default());
+    Arc::make_mut(&mut process.builds).insert(work, RunningBuild::default());
 }
 
 /// Changes the executor of a process; the host moves its candidate along.

@@ -114,8 +114,8 @@ impl Departures {
 
     /// The key of an event, by its place among those of its process: its place in the calm order,
     /// or what it has if it is put off.
-    pub(super) fn key(place: usize, event: &Event, had: Option<u64>) -> u64 {
-        had.filter(|had| *had >= HELD).unwrap_or_else(|| calm_key(place, event))
+    pub(super) fn key(place: usize, event: &Event, had: u64) -> u64 {
+        if had >= HELD { had } else { calm_key(place, event) }
     }
 
     /// What is next, of what happens by itself and of what is due at this step or before.

@@ -175,18 +175,18 @@ fn actor(event: &Event) -> (Actor, bool) {
 mod tests {
     use super::*;
     use crate::draw::Concern;
-    use crate::world::{CalmChange, Wire};
+    use crate::world::{CalmEvents, Wire};
 
     fn priorities(depth: u32, steps: u64) -> Priorities {
         Priorities::new(Draw::new(1, Concern::Delays), depth, steps)
     }
 
     fn all(priorities: &mut Priorities, events: &[Event]) -> Vec<Event> {
-        let (mut happening, mut agenda) = (Happening::default(), Agenda::default());
-        let change = CalmChange { came: events.to_vec(), ..CalmChange::default() };
-        happening.change(&change, |event| priorities.key(event));
+        let (mut happening, mut agenda) =
+            (Happening::new(CalmEvents::default()), Agenda::default());
+        happening.possible(events, |event| priorities.key(event));
         let next = |step| match priorities.next(step, &mut happening, &mut agenda)? {
-            Next::Happens(event) => Some(event),
+            Next::Happens(_) => happening.go(),
             Next::Due(_) | Next::Departs { .. } => None,
         };
         (0..).map_while(next).collect()
@@ -212,7 +212,8 @@ mod tests {
     #[test]
     fn what_is_said_again_comes_after_all_else() {
         let repeat = |who| Event::Repeat(Wire { who: Who(who), direction: Direction::ToRecord });
-        let events = [repeat(0), repeat(1), Event::Read(Who(0)), Event::Read(Who(1))];
+        let read = |who| Event::Read(Who(who));
+        let events = [repeat(0), read(0), repeat(1), read(1)];
         let order = all(&mut priorities(1, 100), &events);
         assert!(matches!(order[..2], [Event::Read(_), Event::Read(_)]), "{order:?}");
     }

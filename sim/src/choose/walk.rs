@@ -25,7 +25,7 @@ use crate::check::{Rest, Transition, Violation, check, rest};
 use crate::digest::Digest;
 use crate::draw::{Concern, Draw};
 use crate::variants::Protocol;
-use crate::world::{ArbiterIndex, CalmChange, CalmEvents, Event, Fact, World};
+use crate::world::{ArbiterIndex, CalmEvents, Event, Fact, World};
 
 /// How often a fault that finds nothing to hit is tried again.
 const TRIES_MAX: u32 = 20;
@@ -67,9 +67,7 @@ pub(crate) fn walk_seen(
 #[derive(Clone, Debug)]
 struct Log {
     digest: Digest,
-    /// Of the event, in the place of the one before.
-    name: String,
-    /// What the digest takes of a step, likewise.
+    /// What the digest takes of a step, in the place of the one before.
     bytes: Vec<u8>,
     schedule: Vec<Event>,
     digests: Vec<Digest>,
@@ -77,10 +75,8 @@ struct Log {
 
 impl Log {
     fn note(&mut self, step: &Transition<'_>) {
-        self.name.clear();
-        step.before.push_name(step.event, &mut self.name);
-        tracing::debug!(event = %self.name);
-        self.digest.step_within(&mut self.bytes, &self.name, step.before, step.after);
+        tracing::debug!(event = %step.before.name_of(step.event));
+        self.digest.step_within(&mut self.bytes, step.event, step.before, step.after);
         self.schedule.push(step.event.clone());
         self.digests.push(self.digest);
     }
@@ -102,12 +98,6 @@ pub(super) struct Walk {
     before: World,
     /// What the step has brought about.
     facts: Vec<Fact>,
-    /// What can happen by itself.
-    calm: CalmEvents,
-    /// What of that has changed since it was last taken in.
-    change: CalmChange,
-    /// What of that is about to happen.
-    taken: Option<Event>,
     strategy: Strategy,
     /// Microseconds of virtual time, or steps.
     now: u64,
@@ -117,6 +107,7 @@ pub(super) struct Walk {
     span: u64,
     steps_max: usize,
     picker: Picker,
+    /// What can happen by itself.
     happening: Happening,
     agenda: Agenda,
     /// The place that is hit more often than others.
@@ -218,21 +209,18 @@ impl Walk {
         wishes: Draw,
     ) -> Self {
         let world = World::new(draft.setup(plan.protocol));
-        let (calm, change) = CalmEvents::of(&world);
+        let calm = CalmEvents::of(&world);
         let mut walk = Self {
             before: world.clone(),
             world,
             facts: Vec::new(),
-            calm,
-            change,
-            taken: None,
             strategy,
             now: 0,
             tick: u64::from(!matches!(picker, Picker::Time(_))),
             span,
             steps_max: usize::try_from(draft.steps()).unwrap_or(usize::MAX),
             picker,
-            happening: Happening::default(),
+            happening: Happening::new(calm),
             agenda: Agenda::default(),
             victim: draft.victim.clone(),
             varies: false,
@@ -241,7 +229,6 @@ impl Walk {
             faults: Draw::new(ENUMERATED_SEED, Concern::Faults),
             log: Log {
                 digest: Digest::new(),
-                name: String::new(),
                 bytes: Vec::new(),
                 schedule: Vec::new(),
                 digests: Vec::new(),
@@ -307,24 +294,19 @@ impl Walk {
         Ok(())
     }
 
+    /// Gives what has become possible its key.
     fn refresh(&mut self) {
-        let (world, now, change) = (&self.world, self.now, &self.change);
+        let (world, now, happening) = (&self.world, self.now, &mut self.happening);
         match &mut self.picker {
             Picker::Time(delays) => {
-                self.happening.change(change, |event| now + delays.draw(world, event));
+                happening.key_what_came(|event| now + delays.draw(world, event));
             }
             Picker::Priorities(priorities) => {
-                self.happening.change(change, |event| priorities.key(event));
+                happening.key_what_came(|event| priorities.key(event));
             }
             // Its keys are places among those of one process.
-            Picker::Departures(_) => {
-                for whose in &change.whose {
-                    let events = self.calm.of_process(*whose);
-                    self.happening.replace(*whose, events, Departures::key);
-                }
-            }
+            Picker::Departures(_) => happening.key_what_changed(Departures::key),
         }
-        self.change.clear();
     }
 
     fn next(&mut self) -> Option<Next> {
@@ -351,8 +333,8 @@ impl Walk {
         if due.is_none() && !self.is_rolling() {
             return None;
         }
-        match self.happening.first() {
-            Some((key, _)) if due.is_none_or(|due| key <= due) => {
+        match self.happening.first_key() {
+            Some(key) if due.is_none_or(|due| key <= due) => {
                 self.now = key;
                 self.happening.take_first().map(Next::Happens)
             }
@@ -375,9 +357,6 @@ impl Walk {
 
     /// The event that comes next, if it still stands for one.
     fn resolve(&mut self, next: Next) -> Option<Event> {
-        if let Next::Happens(event) = &next {
-            self.taken = Some(event.clone());
-        }
         match next {
             Next::Happens(Event::Deliver { from, .. }) => {
                 let arbiters = self.world.arbiters().count() as u64;
@@ -440,12 +419,9 @@ impl Walk {
         let (before, facts) = (&self.before, &self.facts);
         let step = Transition { before, event, facts, after: &self.world };
         self.log.note(&step);
-        seen(&step, &mut self.calm);
+        seen(&step, self.happening.calm());
         check(&step)?;
-        if let Some(taken) = self.taken.take() {
-            self.calm.take(&taken);
-        }
-        self.calm.update(&self.world, &self.before, &mut self.change);
+        self.happening.update(&self.world, &self.before);
         self.before.follow(&mut self.world);
         for (delay, wish) in self.workload.follow(&self.world, &self.facts) {
             self.agenda.enter(self.now + delay, Item::Wish(wish));

@@ -200,7 +200,7 @@ impl Choices<'_> {
 
     fn push_builds(&mut self) {
         for (who, process) in self.world.processes().filter(|(_, process)| process.acts()) {
-            for (work, build) in &process.builds {
+            for (work, build) in &*process.builds {
                 self.push_end_of_build(who, work, build);
             }
         }

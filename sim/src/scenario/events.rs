@@ -1,7 +1,6 @@
 //! Commands and events: what a script says is what a world does, under the same name.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use handover_core::{self as protocol, BuildId, Chunk, GrantId, Name, Reason, Version, executor};
 
@@ -444,15 +443,6 @@ impl World {
     /// The event's stable, readable name: the scenario command that makes it happen here.
     #[must_use]
     pub fn name_of(&self, event: &Event) -> String {
-        let mut name = String::new();
-        self.push_name(event, &mut name);
-        name
-    }
-
-    /// Appends the event's name to a text.
-    pub fn push_name(&self, event: &Event, to: &mut String) {
-        if !self.push_common_name(event, to) {
-            write!(to, "{}", command_of(self, event)).expect("a string takes all text");
-        }
+        command_of(self, event).to_string()
     }
 }

@@ -281,12 +281,11 @@ impl<'a> Script<'a> {
     /// One atomic step: applied, judged, told. Says whether all properties held.
     fn step(&mut self, event: &Event, line: usize) -> bool {
         let before = self.world.clone();
-        let name = before.name_of(event);
         let mut facts = Vec::new();
         self.world.apply(event, &mut facts).expect("the event was permitted");
         self.steps += 1;
-        tracing::debug!(step = self.steps, event = %name);
-        self.digest.step(&name, &before, &self.world);
+        tracing::debug!(step = self.steps, event = %before.name_of(event));
+        self.digest.step(event, &before, &self.world);
         self.tell(&facts);
         let step = Transition { before: &before, event, facts: &facts, after: &self.world };
         (self.seen)(Moment::Step(&step));

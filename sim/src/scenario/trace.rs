@@ -211,7 +211,7 @@ fn hold_label(world: &World, hold: Option<&Hold>) -> String {
 }
 
 fn view_label(world: &World, view: &View) -> String {
-    let mut text = hold_label(world, view.hold.as_ref());
+    let mut text = hold_label(world, view.hold.as_deref());
     if let Some(verdict) = &view.verdict {
         text = format!("{text}, {verdict}");
     }

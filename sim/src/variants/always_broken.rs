@@ -4,6 +4,7 @@
 //! whatever else happens: a search that does not find it does not look.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use handover_core::{Change, GrantId, HoldRow, HostId, Input, Record, Refusal};
 
@@ -35,7 +36,7 @@ impl Protocol for AlwaysBroken {
         if let Some(HoldRow::Held(hold)) = &mut change.hold
             && hold.grant == record.next_grant()
         {
-            hold.grant = GrantId(0);
+            Arc::make_mut(hold).grant = GrantId(0);
         }
         Ok(change)
     }

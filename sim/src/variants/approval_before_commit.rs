@@ -5,7 +5,7 @@
 //! (Systemorph/MeshWeaver#1437). It leaves out that views come from what is committed (Ar9).
 //! Breaks `GateTruth`.
 
-use handover_core::{Change, Verdict};
+use handover_core::Change;
 
 use super::{Property, Protocol};
 
@@ -26,6 +26,6 @@ impl Protocol for ApprovalBeforeCommit {
     }
 
     fn tells_first(&self, change: &Change) -> bool {
-        change.verdicts.values().flatten().any(Verdict::is_approved)
+        change.verdicts.values().flatten().any(|verdict| verdict.is_approved())
     }
 }

@@ -29,7 +29,8 @@ impl Protocol for IgnoreRevocation {
         let Phase::Building { .. } = candidate.phase() else {
             return view.clone();
         };
-        let before = candidate.view().and_then(|view| view.hold_of(candidate.host()).cloned());
-        View { hold: before.or_else(|| view.hold.clone()), ..view.clone() }
+        let own = |view: &&View| view.hold_of(candidate.host()).is_some();
+        let before = candidate.view().filter(own).unwrap_or(view);
+        View { hold: before.hold.clone(), ..view.clone() }
     }
 }

@@ -5,8 +5,9 @@
 //! (MeshWeaver#1440). It leaves out Ar4 and the first half of Ar8's order. Breaks `NoLivelock`.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use handover_core::{Change, GrantId, HostId, Input, Line, Record, Refusal};
+use handover_core::{Change, GrantId, HostId, Input, Record, Refusal};
 
 use super::{Property, Protocol};
 
@@ -47,7 +48,7 @@ impl Protocol for LapseToTheSameHost {
             return Ok(change);
         };
         let mut lines = change.lines;
-        let kept: Option<Line> = record.line(&hold.host).cloned();
+        let kept = record.line(&hold.host).cloned().map(Arc::new);
         lines.insert(hold.host, kept);
         let (hold, next_grant) = (again.hold, again.next_grant);
         Ok(Change { lines, hold, next_grant, ..change })

@@ -4,6 +4,7 @@
 //! it the new offer. It leaves out Ar7's "an old acceptance: keep". Breaks `StaleIsNoEffect`.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use handover_core::{Change, HostId, Input, Record, Refusal, Standing, Statement};
 
@@ -42,7 +43,7 @@ impl Protocol for StaleWordTakesOfferBack {
         let left = Statement { standing: Standing::StoodDown, ..statement.clone() };
         let mut change = record.fold(&Input::Statement(left), suspects)?;
         if let Some(Some(line)) = change.lines.get_mut(&statement.host) {
-            line.standing = statement.standing.clone();
+            Arc::make_mut(line).standing = statement.standing.clone();
         }
         Ok(change)
     }

@@ -192,7 +192,7 @@ impl World {
         let protocol = self.protocol();
         let process = self.process_mut(who);
         protocol.perform_late(process);
-        process.owes_drain.clear();
+        process.forget_debts();
         self.with_host(who, facts, |_| ());
     }
 

@@ -10,92 +10,91 @@ use super::touched::Crowd;
 use super::{Event, Who, World};
 use crate::first::First;
 
-/// The calm events of a world that goes on step by step.
+/// The calm events of a world that goes on step by step, each with a key for whoever picks by keys.
 #[derive(Clone, Debug, Default)]
 pub struct CalmEvents {
-    /// By process, in the calm order.
-    events: Vec<Vec<Event>>,
-    publications: Vec<Event>,
-    /// By the first of each list: at place 0 that of the arbiters, then those of the processes.
-    /// None as long as nobody has asked for the first of all.
-    first: Option<First<(Rank, usize)>>,
+    /// At place 0 what the arbiters can do, then what each process can; each in the calm order.
+    lists: Vec<Vec<Calm>>,
+    /// By the first of each list. None as long as nobody has asked for the first of all.
+    first: Option<First>,
     /// Of whom the record decides what they can do.
     waiting: Crowd,
-    /// Of whom an event was taken since the last update.
-    taken: Option<Who>,
-    asked: Vec<Who>,
+    /// The list of which an event was taken since the last update.
+    taken: Option<usize>,
+    /// What the last update has brought, by its list and its place there: it can happen and could
+    /// not, or has just happened and can happen again. In the calm order.
+    came: Vec<(usize, usize)>,
+    /// The lists that the last update has changed.
+    changed: Vec<usize>,
+    asked: Crowd,
     now: Vec<Event>,
+    /// Room for a list that is made anew.
+    before: Vec<Calm>,
 }
 
-/// What a step has made possible and impossible.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CalmChange {
-    /// What cannot happen any more.
-    pub gone: Vec<Event>,
-    /// What can happen and could not, or has just happened and can happen again; in the calm order.
-    pub came: Vec<Event>,
-    /// Whose events are others than before; none: those of the arbiters.
-    pub whose: Vec<Option<Who>>,
-}
-
-impl CalmChange {
-    /// Nothing has changed; the room is kept.
-    pub fn clear(&mut self) {
-        self.gone.clear();
-        self.came.clear();
-        self.whose.clear();
-    }
+/// A calm event.
+#[derive(Clone, Debug)]
+pub(crate) struct Calm {
+    pub(crate) event: Event,
+    /// What it was given since it came; 0 until then.
+    pub(crate) key: u64,
 }
 
 impl CalmEvents {
-    /// The calm events of a world, and all of them as what came.
+    /// The calm events of a world; all of them came.
     #[must_use]
-    pub fn of(world: &World) -> (Self, CalmChange) {
-        let (mut events, mut change) = (Self::default(), CalmChange::default());
-        events.asked.extend(world.processes().map(|(who, _)| who));
-        events.ask(world, true, &mut change);
-        (events, change)
+    pub fn of(world: &World) -> Self {
+        let mut events = Self::default();
+        world.processes().for_each(|(who, _)| events.asked.insert(who));
+        events.ask(world, true);
+        events
     }
 
     /// Forgets an event that is about to happen: if it can happen again behind it, it has come
     /// anew.
     pub fn take(&mut self, event: &Event) {
-        self.taken = event.who();
-        match self.taken.and_then(|who| self.events.get_mut(usize::from(who.0))) {
-            Some(events) => events.retain(|known| known != event),
-            None => self.publications.retain(|known| known != event),
+        let list = event.who().map_or(0, list_of);
+        if let Some(place) = self.lists[list].iter().position(|known| known.event == *event) {
+            self.take_at(list, place);
         }
-        self.rank(self.taken);
+    }
+
+    /// The same, by where it is.
+    pub(crate) fn take_at(&mut self, list: usize, place: usize) {
+        let known = &mut self.lists[list];
+        let taken = known.remove(place);
+        known.retain(|known| known.event != taken.event);
+        self.taken = Some(list);
+        self.rank(list);
     }
 
     /// Takes in what has happened since `before`, which the world has not been
-    /// [followed](World::follow) from since; `change` is what has changed by it.
-    pub fn update(&mut self, world: &World, before: &World, change: &mut CalmChange) {
-        change.clear();
+    /// [followed](World::follow) from since.
+    pub fn update(&mut self, world: &World, before: &World) {
         let recorded = !world.shares_store(before);
         self.asked.clear();
-        self.asked.extend(world.touched_actors());
-        self.asked.extend(self.taken.take());
+        world.add_touched(&mut self.asked);
+        if let Some(who) = self.taken.and_then(|list| list.checked_sub(1)) {
+            self.asked.insert(Who::from(who));
+        }
         if recorded {
-            self.asked.extend(self.waiting.iter());
+            self.asked.join(&self.waiting);
         }
         if world.history().reused {
             // Two processes of one identity share what the record says of it.
-            let name = |who: &Who| &world.process(*who).name;
-            let lives = self.asked.iter().flat_map(|who| world.lives_of(name(who)));
-            self.asked = lives.map(|(who, _)| who).collect();
+            for who in self.asked.clone().iter() {
+                let lives = world.lives_of(&world.process(who).name);
+                lives.for_each(|(who, _)| self.asked.insert(who));
+            }
         }
-        if self.asked.len() > 1 {
-            self.asked.sort_unstable();
-            self.asked.dedup();
-        }
-        self.ask(world, recorded, change);
-        debug_assert!(self.is_of(world), "{:?} are not {:?}", self.events, world.calm_events());
+        self.ask(world, recorded || self.taken == Some(0));
+        self.taken = None;
+        debug_assert!(self.is_of(world), "{:?} are not {:?}", self.lists, world.calm_events());
     }
 
-    /// All of them: of each process in the calm order, then the publications.
+    /// All of them: what the arbiters can do, then what each process can, in the calm order.
     pub fn iter(&self) -> impl Iterator<Item = &Event> {
-        self.events.iter().flatten().chain(&self.publications)
+        self.lists.iter().flatten().map(|calm| &calm.event)
     }
 
     /// The first of them in the calm order. Once it was asked for, it is kept: O(log n) a step.
@@ -103,74 +102,105 @@ impl CalmEvents {
     pub fn first(&mut self) -> Option<&Event> {
         if self.first.is_none() {
             self.first = Some(First::default());
-            self.rank(None);
-            (0..self.events.len()).for_each(|who| self.rank(Some(Who::from(who))));
+            (0..self.lists.len()).for_each(|list| self.rank(list));
         }
-        match self.first.as_ref()?.place()?.checked_sub(1) {
-            Some(who) => self.events[who].first(),
-            None => self.publications.first(),
+        let list = self.first.as_ref()?.place()?;
+        self.lists[list].first().map(|calm| &calm.event)
+    }
+
+    /// All lists: what the arbiters can do, then what each process can.
+    pub(crate) fn lists(&self) -> &[Vec<Calm>] {
+        &self.lists
+    }
+
+    /// A list that the last update has changed; each is told once.
+    pub(crate) fn next_changed(&mut self) -> Option<usize> {
+        self.changed.pop()
+    }
+
+    /// Gives each event of a list a key: `key` is told its place there, and the key that it has.
+    pub(crate) fn rekey(&mut self, list: usize, mut key: impl FnMut(usize, &Calm) -> u64) {
+        for (place, calm) in self.lists[list].iter_mut().enumerate() {
+            calm.key = key(place, calm);
         }
     }
 
-    /// Those of a process, or of the arbiters, in the calm order.
-    #[must_use]
-    pub fn of_process(&self, who: Option<Who>) -> &[Event] {
-        let events =
-            who.map_or(Some(&self.publications), |who| self.events.get(usize::from(who.0)));
-        events.map_or(&[], Vec::as_slice)
+    /// Gives what has come a key, once. What can happen in two ways is one event, with one key.
+    pub(crate) fn key_what_came(&mut self, mut key: impl FnMut(&Event) -> u64) {
+        for (list, place) in self.came.drain(..) {
+            let (before, [calm, ..]) = self.lists[list].split_at_mut(place) else {
+                unreachable!("what came is in its list")
+            };
+            let twin = before.iter().find(|known| known.event == calm.event);
+            calm.key = twin.map_or_else(|| key(&calm.event), |twin| twin.key);
+        }
     }
 
-    fn ask(&mut self, world: &World, recorded: bool, change: &mut CalmChange) {
-        self.events.resize_with(world.processes().len(), Vec::new);
+    fn ask(&mut self, world: &World, publications: bool) {
+        self.came.clear();
+        self.changed.clear();
+        self.lists.resize_with(world.processes().len() + 1, Vec::new);
         let asked = std::mem::take(&mut self.asked);
-        for who in &asked {
-            self.ask_one(world, *who, change);
+        for who in asked.iter() {
+            self.ask_one(world, who);
         }
         self.asked = asked;
-        if recorded {
+        if publications {
             self.now.extend(world.publications());
-            self.take_over(None, change);
+            self.take_over(0);
         }
-        if change.came.len() > 1 {
-            change.came.sort_by_key(Rank::of);
+        if self.came.len() > 1 {
+            let lists = &self.lists;
+            self.came.sort_by_key(|(list, place)| Rank::of(&lists[*list][*place].event));
         }
     }
 
-    fn ask_one(&mut self, world: &World, who: Who, change: &mut CalmChange) {
+    fn ask_one(&mut self, world: &World, who: Who) {
         if world.push_all_calm(who, &mut self.now) {
             self.waiting.insert(who);
         } else {
             self.waiting.remove(who);
         }
-        self.take_over(Some(who), change);
+        self.take_over(list_of(who));
     }
 
     /// Takes it that what is in `now` can happen.
-    fn take_over(&mut self, whose: Option<Who>, change: &mut CalmChange) {
-        let known = match whose {
-            Some(who) => &mut self.events[usize::from(who.0)],
-            None => &mut self.publications,
-        };
-        if *known == self.now {
+    fn take_over(&mut self, number: usize) {
+        let list = &mut self.lists[number];
+        if list.iter().map(|calm| &calm.event).eq(&self.now) && self.taken != Some(number) {
             self.now.clear();
             return;
         }
-        change.came.extend(self.now.iter().filter(|event| !known.contains(event)).cloned());
-        std::mem::swap(known, &mut self.now);
-        change.gone.extend(self.now.drain(..).filter(|event| !known.contains(event)));
-        change.whose.push(whose);
-        self.rank(whose);
+        std::mem::swap(list, &mut self.before);
+        for (place, event) in self.now.drain(..).enumerate() {
+            let known = self.before.iter().find(|known| known.event == event);
+            if known.is_none() {
+                self.came.push((number, place));
+            }
+            list.push(Calm { event, key: known.map_or(0, |known| known.key) });
+        }
+        self.before.clear();
+        self.changed.push(number);
+        self.rank(number);
     }
 
-    fn rank(&mut self, whose: Option<Who>) {
-        let (place, first) = match whose {
-            Some(who) => (usize::from(who.0) + 1, self.events[usize::from(who.0)].first()),
-            None => (0, self.publications.first()),
-        };
-        let first = first.map(|event| (Rank::of(event), place));
+    fn rank(&mut self, list: usize) {
         if let Some(ranked) = &mut self.first {
-            ranked.set(place, first);
+            let first = self.lists[list].first();
+            ranked.set(list, first.map(|calm| (Rank::of(&calm.event) as u64, 0)));
         }
+    }
+
+    /// Takes it that somebody can do this; none: the arbiters.
+    #[cfg(test)]
+    pub(crate) fn possible(&mut self, whose: Option<Who>, events: &[Event]) {
+        let list = whose.map_or(0, list_of);
+        if self.lists.len() <= list {
+            self.lists.resize_with(list + 1, Vec::new);
+        }
+        self.now.extend_from_slice(events);
+        self.take_over(list);
+        self.taken = None;
     }
 
     fn is_of(&self, world: &World) -> bool {
@@ -178,6 +208,10 @@ impl CalmEvents {
         events.sort_by_key(|event| Rank::of(event));
         events.into_iter().eq(&world.calm_events())
     }
+}
+
+fn list_of(who: Who) -> usize {
+    usize::from(who.0) + 1
 }
 
 #[cfg(test)]
@@ -195,11 +229,11 @@ mod tests {
             let report = walk(seed, &settings, protocol);
             let mut world = World::new(report.setup);
             let mut before = world.clone();
-            let (mut calm, mut change) = CalmEvents::of(&world);
+            let mut calm = CalmEvents::of(&world);
             for event in &report.schedule {
                 calm.take(event);
                 world.apply(event, &mut Vec::new()).expect("the walk has applied it");
-                calm.update(&world, &before, &mut change);
+                calm.update(&world, &before);
                 seen(&before, &world, &mut calm);
                 before.follow(&mut world);
                 assert_eq!(before, world, "who follows is where the other is");
@@ -228,13 +262,15 @@ mod tests {
             let report = walk(seed, &settings, current);
             let mut world = World::new(report.setup);
             let mut before = world.clone();
-            let (mut calm, mut change) = CalmEvents::of(&world);
+            let mut calm = CalmEvents::of(&world);
             for event in &report.schedule[..report.faults_end] {
                 calm.take(event);
                 world.apply(event, &mut Vec::new()).expect("the walk has applied it");
-                told += world.touched_actors().count().max(1);
-                calm.update(&world, &before, &mut change);
-                asked += calm.asked.len();
+                let mut touched = Crowd::default();
+                world.add_touched(&mut touched);
+                told += touched.iter().count().max(1);
+                calm.update(&world, &before);
+                asked += calm.asked.iter().count();
                 before.follow(&mut world);
             }
         }
@@ -251,8 +287,9 @@ mod tests {
     fn what_a_step_has_touched_is_all_that_differs() {
         let current = variants::by_name("current").expect("there is the right one");
         go(current, |before, world, _| {
-            let touched: Vec<Who> = world.touched_actors().collect();
-            for (who, process) in before.processes().filter(|(who, _)| !touched.contains(who)) {
+            let mut touched = Crowd::default();
+            world.add_touched(&mut touched);
+            for (who, process) in before.processes().filter(|(who, _)| !touched.contains(*who)) {
                 assert_eq!((process, before.link(who)), (world.process(who), world.link(who)));
             }
         });

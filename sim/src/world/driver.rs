@@ -130,7 +130,7 @@ impl World {
             }
             ExecutorEffect::Start { work } => self.run_build(who, work, facts),
             ExecutorEffect::Stop { work } => {
-                if let Some(build) = process.builds.get_mut(work) {
+                if let Some(build) = Arc::make_mut(&mut process.builds).get_mut(work) {
                     build.stopping = true;
                 }
             }
@@ -204,10 +204,10 @@ impl World {
             && entry.state == BuildState::Succeeded
             && !executor.settings().pinned()
         {
-            process.owes_drain.insert(build.clone());
+            Arc::make_mut(&mut process.owes_drain).insert(build.clone());
         }
         if process.host.executor().is_draining() {
-            process.owes_drain.clear();
+            process.forget_debts();
         }
     }
 
@@ -221,7 +221,8 @@ impl World {
             Arc::make_mut(&mut process.ended).remove(work);
         }
         Arc::make_mut(&mut process.workspaces).insert(work.clone());
-        process.builds.insert(work.clone(), RunningBuild { plan, ..RunningBuild::default() });
+        let build = RunningBuild { plan, ..RunningBuild::default() };
+        Arc::make_mut(&mut process.builds).insert(work.clone(), build);
         facts.push(Fact::BuildRuns { who, work: work.clone() });
     }
 
@@ -236,7 +237,8 @@ impl World {
         let id = self.process(who).host.id().clone();
         let clean = failed.is_none();
         let process = self.process_mut(who);
-        let build = process.builds.remove(work).expect("enabled only while it runs");
+        let builds = Arc::make_mut(&mut process.builds);
+        let build = builds.remove(work).expect("enabled only while it runs");
         Arc::make_mut(&mut process.ended).insert(work.clone(), clean);
         if let Work::Granted(grant) = work {
             let is_clean = |(chunk, sign_off): (&Chunk, &SignOff)| {
@@ -256,7 +258,7 @@ impl World {
 
     /// A build that was told to stop has really stopped.
     pub(super) fn stop_build(&mut self, who: Who, work: &Work, facts: &mut Vec<Fact>) {
-        self.process_mut(who).builds.remove(work);
+        Arc::make_mut(&mut self.process_mut(who).builds).remove(work);
         facts.push(Fact::BuildStopped { who, work: work.clone() });
         self.with_host(who, facts, |host| {
             let _ = host.handle_build_stop(work);
@@ -308,7 +310,7 @@ impl World {
         process.life = Life::Crashed;
         process.orders.clear();
         process.put_off.clear();
-        process.builds.clear();
+        process.builds = Arc::default();
         let link = self.link_mut(who);
         link.views.clear();
         facts.push(Fact::Crashed { who });
@@ -337,7 +339,7 @@ impl Process {
     pub(super) fn granted_build_mut(
         &mut self,
     ) -> Option<(handover_core::GrantId, &mut RunningBuild)> {
-        self.builds.iter_mut().find_map(|(work, build)| match work {
+        Arc::make_mut(&mut self.builds).iter_mut().find_map(|(work, build)| match work {
             Work::Granted(grant) => Some((*grant, build)),
             Work::Local(_) => None,
         })

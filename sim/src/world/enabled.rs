@@ -92,7 +92,12 @@ impl World {
     pub(super) fn push_all_calm(&self, who: Who, events: &mut Vec<Event>) -> bool {
         let process = self.process(who);
         self.push_steps(who, events);
-        self.push_deliveries(who, events);
+        self.push_statements(who, events);
+        let id = process.host.id();
+        let to_bury = !process.lives() && !self.committed().is_gone(id);
+        if to_bury && !self.is_lived(id) {
+            events.push(Event::Gone(who));
+        }
         if self.reads(who) {
             events.push(Event::Read(who));
         }
@@ -102,7 +107,7 @@ impl World {
         if awaits && self.has_to_say_again(who) {
             events.push(Event::Repeat(Wire { who, direction: Direction::ToRecord }));
         }
-        awaits || (!process.lives() && !self.committed().is_gone(process.host.id()))
+        awaits || to_bury
     }
 
     /// The events of one process and one rank that happen by themselves.
@@ -122,11 +127,16 @@ impl World {
         }
     }
 
-    fn push_deliveries(&self, who: Who, events: &mut Vec<Event>) {
-        let (process, link) = (self.process(who), self.link(who));
+    fn push_statements(&self, who: Who, events: &mut Vec<Event>) {
+        let link = self.link(who);
         if !link.statements.is_empty() && !link.statements_stalled {
             events.push(Event::Deliver { from: who, to: ArbiterIndex(0) });
         }
+    }
+
+    fn push_deliveries(&self, who: Who, events: &mut Vec<Event>) {
+        self.push_statements(who, events);
+        let process = self.process(who);
         if !process.lives() && self.may_declare_gone(process) {
             events.push(Event::Gone(who));
         }
@@ -376,7 +386,7 @@ fn push_builds(who: Who, process: &Process, events: &mut Vec<Event>) {
     if !process.acts() {
         return;
     }
-    for (work, build) in &process.builds {
+    for (work, build) in &*process.builds {
         if build.stopping {
             events.push(Event::BuildStops { who, work: work.clone() });
         } else if build.hangs {

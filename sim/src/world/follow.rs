@@ -133,7 +133,8 @@ impl World {
             }
             News::Signed(who, work, chunk, sign_off) => {
                 let named = self.said(who, &format!("{chunk} of {work} is {sign_off:?}"));
-                if let Some(build) = self.process_mut(who).builds.get_mut(&work) {
+                if let Some(build) = Arc::make_mut(&mut self.process_mut(who).builds).get_mut(&work)
+                {
                     build.signed_off.insert(chunk, sign_off);
                 }
                 Ok(named)
@@ -148,7 +149,7 @@ impl World {
                 if let Work::Local(build) = work
                     && !self.process(who).host.executor().is_draining()
                 {
-                    self.process_mut(who).owes_drain.insert(build);
+                    Arc::make_mut(&mut self.process_mut(who).owes_drain).insert(build);
                 }
                 Ok(named)
             }
@@ -265,7 +266,7 @@ impl World {
             process.orders.remove(at);
         }
         if let Effect::Executor(ExecutorEffect::Stop { work }) = effect
-            && let Some(build) = process.builds.get_mut(work)
+            && let Some(build) = Arc::make_mut(&mut process.builds).get_mut(work)
         {
             build.stopping = true;
         }
@@ -300,13 +301,15 @@ impl World {
         let process = self.process_mut(who);
         Arc::make_mut(&mut process.ended).remove(&work);
         Arc::make_mut(&mut process.workspaces).insert(work.clone());
-        process.builds.insert(work.clone(), RunningBuild { plan, ..RunningBuild::default() });
+        let build = RunningBuild { plan, ..RunningBuild::default() };
+        Arc::make_mut(&mut process.builds).insert(work.clone(), build);
         facts.push(Fact::BuildRuns { who, work });
     }
 
     fn follow_end(&mut self, who: Who, work: Work, clean: Option<bool>, facts: &mut Vec<Fact>) {
         let host = self.process(who).host.id().clone();
-        let Some(build) = self.process_mut(who).builds.remove(&work) else { return };
+        let builds = Arc::make_mut(&mut self.process_mut(who).builds);
+        let Some(build) = builds.remove(&work) else { return };
         let Some(clean) = clean else {
             facts.push(Fact::BuildStopped { who, work });
             return;

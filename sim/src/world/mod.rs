@@ -38,7 +38,8 @@ use serde::{Deserialize, Serialize};
 
 pub use arbiter::{Arbiter, Store};
 pub(crate) use assembly::{Common, Member};
-pub use calm::{CalmChange, CalmEvents};
+pub(crate) use calm::Calm;
+pub use calm::CalmEvents;
 pub(crate) use cast::Ground;
 pub use convergence::Stuck;
 pub use event::{ArbiterIndex, Direction, Event, Step, StepKind, Target, Who, Wire};

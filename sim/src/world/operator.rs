@@ -101,7 +101,7 @@ impl World {
     pub(super) fn lose_disk(&mut self, who: Who) {
         let process = self.process_mut(who);
         process.ledger = Arc::default();
-        process.owes_drain.clear();
+        process.forget_debts();
     }
 
     pub(super) fn suspect(&mut self, who: Who, suspected: bool) {
@@ -139,8 +139,9 @@ fn heal_process(process: &mut Process) {
     if process.life == Life::Paused {
         process.life = Life::Up;
     }
-    for build in process.builds.values_mut() {
-        build.hangs = false;
+    if process.builds.values().any(|build| build.hangs) {
+        let builds = Arc::make_mut(&mut process.builds);
+        builds.values_mut().for_each(|build| build.hangs = false);
     }
 }
 

@@ -49,7 +49,7 @@ impl World {
         let store = self.touched_store(before).map(|_| Part::Store);
         let arbiters = self.touched_arbiters(before).map(|(index, _)| Part::Arbiter(index));
         let processes = self.touched_processes(before).map(|(who, _, _)| Part::Process(who));
-        let links = self.touched_links(before).map(|(who, _)| Part::Link(who));
+        let links = self.touched_links(before).map(|(who, _, _)| Part::Link(who));
         let oracle = self.touched_oracle(before).map(|_| Part::Oracle);
         store.into_iter().chain(arbiters).chain(processes).chain(links).chain(oracle).collect()
     }

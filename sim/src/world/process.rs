@@ -25,7 +25,7 @@ pub struct Process {
     /// Orders of the core that have not been carried out, oldest first.
     pub orders: Vec<Effect>,
     /// What really runs.
-    pub builds: BTreeMap<Work, RunningBuild>,
+    pub builds: Arc<BTreeMap<Work, RunningBuild>>,
     /// How the builds ended by themselves: well, or not.
     pub ended: Arc<BTreeMap<Work, bool>>,
     /// The workspaces that were prepared.
@@ -39,7 +39,7 @@ pub struct Process {
     /// Orders that a wrong protocol has put off; a start that it has not been given yet.
     pub put_off: Vec<ExecutorEffect>,
     /// Deployments whose success is recorded and whose drain is not declared yet.
-    pub owes_drain: BTreeSet<BuildId>,
+    pub owes_drain: Arc<BTreeSet<BuildId>>,
     /// The newest view that has truly reached it.
     pub shown: Option<Arc<View>>,
     /// It reads views that are this many behind.
@@ -96,14 +96,14 @@ impl Clone for Process {
             life: self.life,
             ledger: Arc::clone(&self.ledger),
             orders: self.orders.clone(),
-            builds: self.builds.clone(),
+            builds: Arc::clone(&self.builds),
             ended: Arc::clone(&self.ended),
             workspaces: Arc::clone(&self.workspaces),
             artifacts: Arc::clone(&self.artifacts),
             said: self.said,
             muted: self.muted,
             put_off: self.put_off.clone(),
-            owes_drain: self.owes_drain.clone(),
+            owes_drain: Arc::clone(&self.owes_drain),
             shown: self.shown.clone(),
             stale: self.stale,
             slow: self.slow,
@@ -134,14 +134,14 @@ impl Clone for Process {
         self.life = *life;
         catch_up(&mut self.ledger, ledger);
         catch_up_unless_equal(&mut self.orders, orders);
-        catch_up_unless_equal(&mut self.builds, builds);
+        catch_up(&mut self.builds, builds);
         catch_up(&mut self.ended, ended);
         catch_up(&mut self.workspaces, workspaces);
         catch_up(&mut self.artifacts, artifacts);
         self.said = *said;
         self.muted = *muted;
         catch_up_unless_equal(&mut self.put_off, put_off);
-        catch_up_unless_equal(&mut self.owes_drain, owes_drain);
+        catch_up(&mut self.owes_drain, owes_drain);
         match (&mut self.shown, shown) {
             (Some(here), Some(there)) => catch_up(here, there),
             (None, None) => {}
@@ -166,14 +166,14 @@ impl Process {
             life: Life::Up,
             ledger: Arc::new(ledger),
             orders: Vec::new(),
-            builds: BTreeMap::new(),
+            builds: Arc::default(),
             ended: Arc::default(),
             workspaces: Arc::default(),
             artifacts: Arc::default(),
             said: Seq(0),
             muted: Seq(0),
             put_off: Vec::new(),
-            owes_drain: BTreeSet::new(),
+            owes_drain: Arc::default(),
             shown: None,
             stale: 0,
             slow: 1,
@@ -199,6 +199,13 @@ impl Process {
             EndAction::Restart => !parts.booted_into,
             EndAction::Stop => true,
         })
+    }
+
+    /// Whatever drains were owed are declared, or void.
+    pub(super) fn forget_debts(&mut self) {
+        if !self.owes_drain.is_empty() {
+            Arc::make_mut(&mut self.owes_drain).clear();
+        }
     }
 
     /// Does it act?

@@ -99,7 +99,13 @@ impl Crowd {
         CrowdIter { first: self.first, others: self.others.iter() }
     }
 
-    fn clear(&mut self) {
+    /// Adds those of another crowd.
+    pub(super) fn join(&mut self, other: &Self) {
+        self.first |= other.first;
+        other.others.iter().for_each(|who| self.insert(*who));
+    }
+
+    pub(super) fn clear(&mut self) {
         self.first = 0;
         self.others.clear();
     }
@@ -208,12 +214,12 @@ impl World {
     pub(crate) fn touched_links<'a>(
         &'a self,
         before: &'a Self,
-    ) -> impl Iterator<Item = (Who, &'a Link)> {
+    ) -> impl Iterator<Item = (Who, Option<&'a Link>, &'a Link)> {
         self.touched.links.iter().filter_map(|who| {
             let after = &self.actors[usize::from(who.0)].link;
             let before = before.actors.get(usize::from(who.0)).map(|actor| &actor.link);
             let same = before.is_some_and(|before| Arc::ptr_eq(before, after));
-            (!same).then_some((who, &**after))
+            (!same).then(|| (who, before.map(|before| &**before), &**after))
         })
     }
 
@@ -237,11 +243,12 @@ impl World {
         (!Arc::ptr_eq(&self.oracle, &before.oracle)).then_some(&*self.oracle)
     }
 
-    /// The processes that may have changed since the last [`World::follow`], themselves or their
-    /// links.
-    pub(super) fn touched_actors(&self) -> impl Iterator<Item = Who> {
+    /// Adds the processes that may have changed since the last [`World::follow`], themselves or
+    /// their links.
+    pub(super) fn add_touched(&self, to: &mut Crowd) {
         let Touched { processes, links, whole_links: _, moves: _ } = &self.touched;
-        processes.iter().chain(links.iter().filter(|who| !processes.contains(*who)))
+        to.join(processes);
+        to.join(links);
     }
 }
 
