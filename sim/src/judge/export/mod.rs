@@ -57,7 +57,10 @@ pub enum ExportError {
     )]
     Begins(Revision),
     /// Something is missing.
-    #[error("something is missing, so nobody can tell what happened: {0}")]
+    #[error(
+        "something is missing, so nobody can tell what happened: {0}; name the journals of all \
+         hosts, and the older files, too"
+    )]
     Missing(String),
     /// A line that is no command.
     #[error("{place}: no command of a scenario does this: {why}")]
