@@ -16,6 +16,7 @@ use super::space::Space;
 use super::step::take;
 use super::system::{Marks, Outcome};
 use crate::check::Violation;
+use crate::variants::is_current;
 use crate::world::{Commons, Pairs, Shelf, World};
 
 /// What a thread works with, from one lot of states to the next.
@@ -89,9 +90,12 @@ impl Node {
         (Self { world, budget, parts }, print, violations)
     }
 
-    /// The grants that anybody still names. Where numbers count, so does the next one, and with it
-    /// all before it.
+    /// The grants that anybody still names; none where nobody asks, under the right protocol. Where
+    /// numbers count, so does the next one, and with it all before it.
     fn named(&self, bounds: &Bounds) -> BTreeSet<GrantId> {
+        if is_current(bounds.protocol) {
+            return BTreeSet::new();
+        }
         if bounds.reductions.ranks {
             return self.parts.grants().collect();
         }

@@ -1,5 +1,7 @@
 //! A path through the space, told as a scenario.
 
+use handover_core::HostId;
+
 use super::action::{Action, Choice};
 use super::direct::Node;
 use super::key::Scratch;
@@ -11,7 +13,7 @@ use crate::scenario::{
     self, Arbiter, CURRENT, Command, Ended, Ending, Scenario, Target, command_of,
 };
 use crate::variants::is_current;
-use crate::world::{Event, World};
+use crate::world::{Direction, Event, Who, Wire, World};
 
 /// A shortest schedule that breaks a property.
 #[derive(Clone, Debug)]
@@ -70,7 +72,11 @@ pub(super) fn judge_choices(bounds: &Bounds, path: &[u64]) -> Vec<(u64, Violatio
 pub(super) fn tell(bounds: &Bounds, path: &[u64], violation: Violation) -> Counterexample {
     let mut plain = World::new(bounds.setup());
     let mut commands = vec![Command::Stall { target: Target::Arbiter(Arbiter::First) }];
-    go(bounds, path, |_, choice| play(&mut plain, &choice.action, &mut commands));
+    go(bounds, path, |at, choice| {
+        let mut stage = Stage { world: &mut plain, commands: &mut commands };
+        stage.clear_for(&at.world, &choice.action);
+        stage.play(&choice.action);
+    });
     let violation = explain(violation, plain);
     let steps = path.len() - 1;
     let scenario = compose(bounds, &violation, steps, commands);
@@ -88,17 +94,59 @@ fn explain(mut violation: Violation, mut world: World) -> Violation {
     violation
 }
 
-fn play(world: &mut World, action: &Action, commands: &mut Vec<Command>) {
-    let apply = |world: &mut World, event: &Event| {
-        world.apply(event, &mut Vec::new()).expect("the explorer has applied it");
-    };
-    for event in action.events(world) {
-        commands.push(command_of(world, &event));
-        apply(world, &event);
+/// A world that keeps its messages, and what was said to make it go the way of the explorer.
+struct Stage<'a> {
+    world: &'a mut World,
+    commands: &'a mut Vec<Command>,
+}
+
+impl Stage<'_> {
+    fn say(&mut self, event: &Event) {
+        self.commands.push(command_of(self.world, event));
+        self.apply(event);
     }
-    let mut own = OwnSteps::default();
-    while let Ok(Some(event)) = own.next(world) {
-        apply(world, &event);
+
+    fn apply(&mut self, event: &Event) {
+        self.world.apply(event, &mut Vec::new()).expect("the explorer has applied it");
+    }
+
+    /// Who says again what is known is answered where no view is on its way to it. The explorer has
+    /// left those behind that are.
+    fn clear_for(&mut self, explored: &World, action: &Action) {
+        let Action::Deliver(who, statement, _) = action.sure() else { return };
+        let link = explored.link(*who);
+        let may_be_known = action != action.sure() || !link.statements.contains(statement);
+        if may_be_known && link.views.is_empty() {
+            let wire = Wire { who: *who, direction: Direction::FromRecord };
+            for _ in 0..self.world.link(*who).views.len() {
+                self.say(&Event::Lose(wire));
+            }
+        }
+    }
+
+    fn play(&mut self, action: &Action) {
+        let ids = self.world.processes().map(|(_, process)| process.host.id().clone());
+        let before: Vec<_> = ids.collect();
+        for event in action.events(self.world) {
+            self.say(&event);
+        }
+        let mut own = OwnSteps::default();
+        while let Ok(Some(event)) = own.next(self.world) {
+            self.apply(&event);
+        }
+        self.show_what_is_published(&before);
+    }
+
+    /// Who begins finds what was published by then, also if it reads it after something newer was.
+    fn show_what_is_published(&mut self, before: &[HostId]) {
+        let count = self.world.processes().len();
+        for at in 0..count {
+            let who = Who::from(at);
+            let begins = before.get(at) != Some(self.world.process(who).host.id());
+            if begins && self.world.link(who).newest.is_some() {
+                self.say(&Event::Repeat(Wire { who, direction: Direction::FromRecord }));
+            }
+        }
     }
 }
 

@@ -51,7 +51,7 @@ const ROWS: &[Row] = &[
     ("cut-builds-pay", &[0], 1, (0, 1), &[(Crash, 1)], 40_000),
     ("parked-for-ever", &[0], 1, (0, 1), &[(Drain, 1), (Undrain, 1)], 40_000),
     ("view-goes-back", &[0, 0], 0, (0, 0), &[(Fail, 1)], 40_000),
-    ("reused-number-unnoticed", &[0], 1, (0, 0), &[(Crash, 1), (Reuse, 1)], 40_000),
+    ("reused-number-unnoticed", &[0], 1, (0, 0), &[(Crash, 1), (Reuse, 1)], 2_000),
     ("gate-read-before-counted", &[0], 1, (0, 1), &[(Drain, 1)], 40_000),
     ("parked-keeps-its-slot", &[0], 1, (0, 1), &[(Drain, 1)], 40_000),
     ("admitted-before-the-gate", &[0], 1, (0, 1), &[(Drain, 1)], 40_000),
