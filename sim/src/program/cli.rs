@@ -149,7 +149,7 @@ pub(super) struct CheckOptions {
     /// The folder that takes the scenarios of what fails beyond the files; made where there is none
     /// [default: .]
     #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    pub(super) out: Option<PathBuf>,
 }
 
 impl Check {

@@ -64,12 +64,9 @@ pub(super) fn make_folder(folder: &Path) -> Result<(), Judgement> {
         Ok(_) => Err(io::ErrorKind::NotADirectory.into()),
         Err(_) => fs::create_dir_all(folder),
     };
-    let takes_files = || match probe(&folder.join(".handover-sim")) {
-        // Another run asks the same folder at this moment.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        asked => asked,
-    };
-    made.and_then(|()| takes_files()).map_err(|error| cannot_be_written(folder, &error))
+    // Another run may ask the same folder at this moment.
+    let name = format!(".handover-sim-{}", std::process::id());
+    made.and_then(|()| probe(&folder.join(name))).map_err(|error| cannot_be_written(folder, &error))
 }
 
 /// Writes results to a file.

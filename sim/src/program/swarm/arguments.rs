@@ -56,7 +56,7 @@ pub(in super::super) struct Swarm {
     pub(super) explain: usize,
     /// The folder that takes the scenarios of failures; made where there is none [default: .]
     #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    pub(super) out: Option<PathBuf>,
     /// Run nothing; put together what the shards have printed with --json
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = [
         "seeds", "budget", "shard", "jobs", "strategy", "protocol", "hosts", "versions", "chunks",

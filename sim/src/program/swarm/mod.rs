@@ -29,7 +29,7 @@ pub(super) fn swarm(asked: &Swarm) -> Result<Judgement, Judgement> {
         let text = told(&merged, asked);
         return Ok(merged.judgement().max(print(&text)));
     }
-    make_folder(asked.out())?;
+    asked.out.as_deref().map_or(Ok(()), make_folder)?;
     interrupt::listen();
     let swarm = swarm::Swarm {
         settings: asked.settings(),
