@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 
 use handover_sim::choose::FaultKind::{self, Fail, Gone, Retry, Revoke};
 use handover_sim::explore::{Bounds, Exploration, Property, explore};
-use handover_sim::variants::{by_name, first_broken, smallest};
+use handover_sim::scenario::{self, Ended, Scenario};
+use handover_sim::variants::{Protocol, by_name, first_broken, smallest};
 
 fn run(bounds: &Bounds) -> Exploration {
     explore(bounds, 1, |_| ControlFlow::Continue(()))
@@ -37,7 +38,7 @@ const STEPS: &[(&str, usize)] = &[
 ];
 
 #[test]
-fn each_breaks_first_what_it_names_in_the_fewest_steps() {
+fn each_breaks_first_what_it_names_in_the_fewest_steps_and_the_file_shows_it() {
     for (name, steps) in STEPS {
         let protocol = by_name(name).expect("it is a protocol");
         let bounds = smallest(protocol).expect("it has a configuration");
@@ -45,7 +46,23 @@ fn each_breaks_first_what_it_names_in_the_fewest_steps() {
         let first = first_broken(&found).unwrap_or_else(|| panic!("{bounds}: it breaks something"));
         let shown = (Some(first.violation.property), first.steps);
         assert_eq!(shown, (protocol.breaks(), *steps), "{bounds}");
+        let ended = replay(&first.scenario.to_string(), protocol);
+        let Ended::Breaks { violation, .. } = ended else {
+            panic!("{bounds}: the file replays to a violation\n{}", first.scenario);
+        };
+        // Whoever repeats itself for ever gets nowhere, and goes round in a replay.
+        let by_another_name = (first.violation.property, violation.property)
+            == (Property::NoWedge, Property::NoLivelock);
+        assert!(violation.property == first.violation.property || by_another_name, "{bounds}");
     }
+}
+
+/// Reads the file back, and replays it: each of its steps can happen, and it ends as it says.
+fn replay(text: &str, protocol: &'static dyn Protocol) -> Ended {
+    let read = Scenario::parse("found.scenario", text, &[protocol.name(), "current"]);
+    let run = scenario::run(&read.expect("what is written can be read"), protocol);
+    assert!(run.stale.is_empty() && run.failures.is_empty(), "{text}\n{}", run.trace);
+    run.ended
 }
 
 fn under(name: &str, hosts: &[u8], faults: &[FaultKind]) -> Bounds {

@@ -53,13 +53,14 @@ pub struct Reductions {
     /// A view that says the same to its host as the one before it is dropped.
     pub equal_views: bool,
     /// A message is dropped when it has arrived, and so is one before it that the other side would
-    /// refuse by its number. Where this is off any message may arrive at any time, and again, which explores the comparisons of numbers that the drop relies on. Equal views
-    /// are kept then, and `NoLivelock` is not decided: what changes nothing may arrive for ever.
+    /// refuse by its number. Where this is off any message may arrive at any time, and again, which
+    /// explores the comparisons of numbers that the drop relies on. Equal views are kept then, and
+    /// `NoLivelock` is not decided: what changes nothing may arrive for ever.
     pub superseded: bool,
     /// Hosts may change their places: nothing is decided by a name.
     pub symmetry: bool,
     /// What a host does is worked out once for all states in which its place and the record are the
-    /// same. It merges no states; where another reduction but `symmetry` is off it is not used.
+    /// same. It merges no states. [`Bounds::shares_steps`] says where it is used.
     pub shared_steps: bool,
 }
 
@@ -208,19 +209,29 @@ impl Bounds {
         if self.has_any(&[FaultKind::Reuse]) { Gaps { words: u8::MAX, ..gaps } } else { gaps }
     }
 
-    /// Is what a host does worked out once for many states?
-    pub(super) fn shares_steps(&self) -> bool {
+    /// Is what a host does worked out once for many states? Not where another reduction but
+    /// `symmetry` is off, nor with more hosts than five, nor where a number may be used twice, nor
+    /// under a wrong protocol that operators may mislead or that may lose a commit.
+    #[must_use]
+    pub fn shares_steps(&self) -> bool {
         let Reductions { ranks, projection, equal_views, superseded, symmetry: _, shared_steps } =
             self.reductions;
         let reduced = ranks && projection && equal_views && superseded && shared_steps;
         reduced && self.hosts.len() <= PLACES_MAX && !self.is_about_more()
     }
 
-    /// Of a grant that is over all places together say whether it can still be named. And shared
-    /// steps keep the ranks of words alone, where with numbers that are used twice more counts.
+    /// Of a grant that is over all places together say whether it can still be named, and a wrong
+    /// protocol may tell all of them what it has not committed. Shared steps keep the ranks of words
+    /// alone, where with numbers that are used twice more counts.
     fn is_about_more(&self) -> bool {
-        let operators = [FaultKind::Lapse, FaultKind::Cancel, FaultKind::Revoke, FaultKind::Retry];
-        self.has_any(&[FaultKind::Reuse]) || !is_current(self.protocol) && self.has_any(&operators)
+        let misled = [
+            FaultKind::Lapse,
+            FaultKind::Cancel,
+            FaultKind::Revoke,
+            FaultKind::Retry,
+            FaultKind::Conflict,
+        ];
+        self.has_any(&[FaultKind::Reuse]) || !is_current(self.protocol) && self.has_any(&misled)
     }
 
     fn has_any(&self, kinds: &[FaultKind]) -> bool {

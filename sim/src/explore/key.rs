@@ -278,7 +278,7 @@ impl Scratch {
     /// Finds out how each part of a state [stands](Part::stand), one after another: the numbers are
     /// sorted once, and each is told its rank.
     fn rank(&mut self, parts: &Parts) {
-        let Self { numbers, ranks, sorted, standing, gaps, .. } = self;
+        let Self { numbers, ranks, sorted, standing, gaps, reductions, .. } = self;
         sorted.clear();
         standing.clear();
         for Placed { part, .. } in &parts.0 {
@@ -300,7 +300,11 @@ impl Scratch {
             behind += part.ranked.len() + part.memories.len();
             let grants = part.memories.iter().rev().map(Memory::number);
             for (standing, grant) in standing[..behind].iter_mut().rev().zip(grants) {
-                *standing = numbers.binary_search(&grant).map_or(UNNAMED, |at| ranks[at]);
+                *standing = if reductions.ranks {
+                    numbers.binary_search(&grant).map_or(UNNAMED, |at| ranks[at])
+                } else {
+                    u8::try_from(grant.value()).expect("few grants")
+                };
             }
         }
     }
@@ -391,7 +395,7 @@ pub(super) fn rank_all(numbers: &[Number], ranks: &mut Vec<u8>, gaps: Gaps) {
         let before = last.filter(|last| last.group() == number.group());
         let gap = number.value() - before.map_or(0, Number::value);
         let gap = u8::try_from(gap.min(gaps.most(*number))).expect("few words");
-        rank = before.map_or(0, |_| rank) + gap;
+        rank = before.map_or(0, |_| rank).checked_add(gap).expect("few words");
         ranks.push(rank);
         last = Some(*number);
     }

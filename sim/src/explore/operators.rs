@@ -16,9 +16,9 @@ impl Choices<'_> {
     /// wrong, where that protocol takes it. The right one refuses all of that.
     pub(super) fn push_operators(&mut self, bounds: &Bounds, named: &BTreeSet<GrantId>) {
         let world = self.world;
+        let due = world.protocol().lapses(world.committed()).map(Event::Lapse);
         for (kind, event) in timely(world) {
-            if world.protocol().lapses(world.committed()).map(Event::Lapse).as_ref() == Some(&event)
-            {
+            if due.as_ref() == Some(&event) {
                 self.free(event);
             } else {
                 self.fault(budget_of(kind, bounds), event);
@@ -199,14 +199,25 @@ mod tests {
 
     #[test]
     fn a_lost_compare_and_set_changes_nothing_and_a_lost_answer_no_record() {
-        let bounds = bounds(&[0, 0], &[FaultKind::Conflict, FaultKind::Revoke]);
+        use FaultKind::{Arbiter, Conflict, Fail, Gone, Lapse, Retry, Revoke};
+        let spaces = [
+            bounds(&[0, 0], &[Conflict, Revoke]),
+            bounds(&[0, 0], &[Conflict, Gone, Lapse]),
+            bounds(&[0], &[Conflict, Fail, Retry, Arbiter]),
+        ];
+        for bounds in spaces {
+            lost_commits_change_nothing(&bounds);
+        }
+    }
+
+    fn lost_commits_change_nothing(bounds: &Bounds) {
         let mut lost = 0;
-        all_states(&bounds, |node, scratch| {
-            for choice in node.choices(&bounds) {
+        all_states(bounds, |node, scratch| {
+            for choice in node.choices(bounds) {
                 let Action::Unsure(fault, action) = &choice.action else { continue };
                 let mut follow = |action: &Action| {
                     let choice = Choice { action: action.clone(), cost: choice.cost };
-                    node.follow(&choice, &bounds, scratch)
+                    node.follow(&choice, bounds, scratch)
                 };
                 let (unsure, print, _) = follow(&choice.action);
                 let (sure, sure_print, _) = follow(action);

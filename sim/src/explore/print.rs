@@ -84,7 +84,7 @@ impl Printer {
                 Some(_) | None => (0, 0),
             };
             let gap = (number.value() - value).min(self.scratch.gaps.most(*number));
-            let rank = rank + u32::try_from(gap).expect("at most 2");
+            let rank = rank + u32::try_from(gap).expect("few words");
             self.ranks.push(rank);
             last = Some((*number, rank));
         }

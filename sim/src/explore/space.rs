@@ -260,3 +260,20 @@ pub(super) fn in_parallel<T: Send, R: Send>(
     done.sort_unstable_by_key(|(at, _)| *at);
     done.into_iter().map(|(_, result)| result).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_of_lots_is_in_their_order_whoever_was_done_first() {
+        let lots = || (0..100_u64).rev().collect::<Vec<_>>();
+        // The first lots take longest.
+        let work = |lot: u64| (0..lot * 1_000).fold(lot, |sum, each| sum ^ each.rotate_left(7));
+        let alone: Vec<u64> = lots().into_iter().map(work).collect();
+        for jobs in [1, 2, 3, 200] {
+            assert_eq!(in_parallel(jobs, lots(), work), alone, "{jobs}");
+        }
+        assert!(in_parallel(2, Vec::new(), work).is_empty());
+    }
+}

@@ -23,7 +23,8 @@ pub struct Counterexample {
     /// Its steps; for a liveness property, to the first state from which it is lost.
     pub steps: usize,
     /// The schedule as a file. Replayed it breaks the property, unless another one is broken on the
-    /// way there: then it breaks that one. A file cannot show that a cycle is taken for ever.
+    /// way there: then it breaks that one. A file cannot show that a cycle is taken for ever, nor tell
+    /// two processes of one number apart, where a number is used twice: it means the newer one.
     pub scenario: Scenario,
 }
 
