@@ -12,6 +12,7 @@
 //! costs what it does, not what there is.
 //!
 //! What really happened ([`History`](crate::world::History)) is no part of it: no actor knows it.
+//! Nor is the setup: hosts are their numbers here, until the record has a line with their names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

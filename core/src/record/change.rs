@@ -202,7 +202,8 @@ impl Record {
     ///
     /// What is taken makes a record that [`Record::from_parts`] takes, with one exception: a hold
     /// of a version that has a verdict. No fold makes one, none relies on there being none, and it
-    /// goes by itself: its host reads the verdict and stands down.
+    /// goes by itself: at an approval its host stands down or reports, and the approval stands; at a
+    /// failure it builds and reports.
     fn admits(&self, change: &Change) -> Result<(), &'static str> {
         let shrinks = change.next_grant < self.next_grant || change.next_ticket < self.next_ticket;
         if shrinks || change.gone.iter().any(|(name, gone)| self.gone(name) > Some(*gone)) {

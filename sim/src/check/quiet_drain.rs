@@ -4,8 +4,8 @@
 //! record: a build that has yet to fail, or is run again after a crash, closes no gate.
 //!
 //! A durable drain that lasts is in force from the boot on, and one that is over is not; and a
-//! drain does what its request named (Ex7). Carried by Ex3, Ex4, Ex6, Ex7 and Ho1 to
-//! Ho3. Broken in Werkator PR 66, where the slot was free before the drain was declared.
+//! drain does what its request named (Ex7). Carried by Ex3, Ex4, Ex6, Ex7 and Ho1 to Ho3. Broken in
+//! Werkator PR 66, where the slot was free before the drain was declared.
 
 use handover_core::executor::Stage;
 use handover_core::{BuildId, BuildState, Drain, Executor, Ledger, Term, Version, Work};

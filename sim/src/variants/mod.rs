@@ -124,8 +124,8 @@ pub trait Protocol: fmt::Debug + Sync {
     /// What it leaves out, in a line.
     fn summary(&self) -> &'static str;
 
-    /// The property that it breaks first: of those of safety the one that the shortest schedule
-    /// breaks, else the one of liveness. None for the right one, nor for a wrong one whose mistake
+    /// The property that it breaks first, in its smallest configuration: of those of safety the one
+    /// that the shortest schedule breaks, else the one of liveness. None for the right one, nor for a wrong one whose mistake
     /// the other rules make up for.
     fn breaks(&self) -> Option<Property>;
 
@@ -159,7 +159,8 @@ pub trait Protocol: fmt::Debug + Sync {
         statement
     }
 
-    /// An input at an arbiter.
+    /// An input at an arbiter. The change has to be one that [`Record::apply`] takes, but that an
+    /// approval may go: at another the world panics.
     ///
     /// # Errors
     /// As [`Record::fold`].
@@ -172,12 +173,13 @@ pub trait Protocol: fmt::Debug + Sync {
         record.fold(input, suspects)
     }
 
-    /// A restarted arbiter, before it publishes.
+    /// A restarted arbiter, before it publishes; the change as of [`Protocol::fold`].
     fn settle(&self, record: &Record, suspects: &BTreeSet<HostId>) -> Option<Change> {
         record.settle(suspects)
     }
 
-    /// What an arbiter adds to the committed record before it publishes it.
+    /// What an arbiter adds to the committed record before it publishes it; the change as of
+    /// [`Protocol::fold`].
     fn before_publication(&self, _record: &Record, _suspects: &BTreeSet<HostId>) -> Option<Change> {
         None
     }

@@ -94,7 +94,7 @@ fn written_anyhow(record: &Record, change: &Change) -> Record {
         }
     }
     let mut bent = Record::from_parts(parts).expect("a record with fewer verdicts is a record");
-    bent.apply(change).expect("nothing else contradicts it");
+    bent.apply(change).expect("a protocol takes away no more than verdicts");
     bent
 }
 

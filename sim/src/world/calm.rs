@@ -54,7 +54,8 @@ impl CalmEvents {
     /// anew.
     pub fn take(&mut self, event: &Event) {
         let list = event.who().map_or(0, list_of);
-        if let Some(place) = self.lists[list].iter().position(|known| known.event == *event) {
+        let mut known = self.lists.get(list).into_iter().flatten();
+        if let Some(place) = known.position(|known| known.event == *event) {
             self.take_at(list, place);
         }
     }

@@ -148,8 +148,8 @@ impl World {
         self.with_host(who, facts, |host| {
             refused = host.handle_view(heard).err().map(|refusal| refusal.name());
         });
-        // Under a wrong protocol it takes older ones too. What is newest it has read for all that, and
-        // nobody repeats it.
+        // Under a wrong protocol it takes older ones too. What is newest it has read for all that,
+        // and nobody repeats it.
         if refused.is_none() && self.read_revision(who) < Some(view.revision) {
             self.process_mut(who).shown = Some(Arc::clone(view));
         }

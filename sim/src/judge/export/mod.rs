@@ -4,9 +4,9 @@
 //! language has no word for is left out where it changes nothing that others see: a gate that could
 //! not be read, a write that failed and was done again. Why a chunk failed is told above the
 //! commands: `sign-off` has no word for it, for nothing follows from it but the words of a verdict,
-//! which are the world's own then. Whatever cannot be told is said with its
-//! place; nothing is written then. The text is read back and run before it is given away, and has
-//! to come to the very record that the journals came to.
+//! which are the world's own then. Whatever cannot be told is said with its place; nothing is written
+//! then. The text is read back and run before it is given away, and has to come to the very record
+//! that the journals came to.
 
 mod books;
 mod deeds;
