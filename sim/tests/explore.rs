@@ -1,6 +1,8 @@
 //! Small configurations, each interleaving: what holds, in how many states, and what a wrong
 //! protocol breaks, in how many steps. The counts are exact: a change of the space shows.
 
+mod found;
+
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::Command;
@@ -11,8 +13,10 @@ use handover_sim::choose::FaultKind::{
 };
 use handover_sim::explore::Property::{self, NoWedge};
 use handover_sim::explore::{Bounds, Exploration, Reductions, Verdict, explore};
-use handover_sim::scenario::{self, Ended, Keyword as _, Scenario};
-use handover_sim::variants::{Current, by_name, first_broken, names, smallest};
+use handover_sim::scenario::{Ended, Keyword as _};
+use handover_sim::variants::{Current, by_name, first_broken, smallest};
+
+use found::replay;
 
 fn bounds(hosts: &[u8], faults: &[(Fault, u8)]) -> Bounds {
     faults.iter().fold(Bounds::new(hosts), |bounds, (kind, times)| {
@@ -141,15 +145,6 @@ fn wrong(name: &str) -> Bounds {
     smallest(protocol).expect("it has a configuration")
 }
 
-/// Reads the file back, and replays it under its protocol.
-fn replay(text: &str, protocol: &str) -> Ended {
-    let scenario =
-        Scenario::parse("found.scenario", text, &names()).expect("what is written can be read");
-    let run = scenario::run(&scenario, by_name(protocol).expect("it is known"));
-    assert!(run.is_as_expected(), "{text}\n{}", run.trace);
-    run.ended
-}
-
 #[test]
 fn each_wrong_protocol_breaks_first_what_it_names_and_the_file_replays_to_it() {
     for (name, steps) in WRONG {
@@ -158,7 +153,8 @@ fn each_wrong_protocol_breaks_first_what_it_names_and_the_file_replays_to_it() {
         let first = first_broken(&found).unwrap_or_else(|| panic!("{bounds}: it breaks something"));
         let shown = (Some(first.violation.property), first.steps);
         assert_eq!(shown, (bounds.protocol.breaks(), *steps), "{bounds}");
-        let Ended::Breaks { violation, .. } = replay(&first.scenario.to_string(), name) else {
+        let Ended::Breaks { violation, .. } = replay(&first.scenario.to_string(), bounds.protocol)
+        else {
             panic!("{bounds}: the file replays to a violation\n{}", first.scenario);
         };
         assert_eq!(Some(violation.property), bounds.protocol.breaks(), "{bounds}");
@@ -384,7 +380,7 @@ fn the_program_writes_the_shortest_schedule_of_what_is_broken() {
     assert!(out.contains("replay explore-NoWedge.scenario --protocol silent-stand-down"), "{out}");
     let text = std::fs::read_to_string(folder.path().join("explore-NoWedge.scenario"));
     let text = text.expect("it was written");
-    replay(&text, "silent-stand-down");
+    replay(&text, by_name("silent-stand-down").expect("it is known"));
     let named = [&wrong[..], &["-o", "found.scenario"]].concat();
     program(folder.path(), &named);
     let found = std::fs::read_to_string(folder.path().join("found.scenario"));

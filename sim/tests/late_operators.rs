@@ -1,14 +1,18 @@
 //! What operators and timers do too late, or to the wrong build, is refused; a protocol that takes it
 //! is shown what comes of that.
 
+mod found;
+
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use handover_core::{Change, HostId, Input, Record, Refusal, Ruling};
 use handover_sim::choose::FaultKind::{self, Lapse, Retry, Revoke};
 use handover_sim::explore::{Bounds, Counterexample, Property, explore};
-use handover_sim::scenario::{self, Ended, Scenario};
+use handover_sim::scenario::Ended;
 use handover_sim::variants::{Current, Protocol, first_broken};
+
+use found::replay;
 
 /// A timer that is not stopped at the acceptance takes a build away that is under way (against Ar4).
 #[derive(Debug)]
@@ -119,8 +123,7 @@ fn shown(bounds: Bounds, protocol: &'static dyn Protocol) -> Counterexample {
     let found = explore(&bounds.under(protocol), 1, |_| ControlFlow::Continue(()));
     let first = first_broken(&found).expect("it breaks something").clone();
     let text = first.scenario.to_string();
-    let read = Scenario::parse("late.scenario", &text, &[protocol.name()]).expect("it can be read");
-    let Ended::Breaks { violation, .. } = scenario::run(&read, protocol).ended else {
+    let Ended::Breaks { violation, .. } = replay(&text, protocol) else {
         panic!("{} holds in\n{text}", protocol.name());
     };
     assert_eq!(violation.property, first.violation.property, "{text}");

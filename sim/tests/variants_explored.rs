@@ -1,12 +1,16 @@
 //! Each wrong protocol breaks first, in the fewest steps, what it names; and some break nothing, or
 //! nothing more, while a fault is missing that would show it.
 
+mod found;
+
 use std::ops::ControlFlow;
 
 use handover_sim::choose::FaultKind::{self, Fail, Gone, Retry, Revoke};
 use handover_sim::explore::{Bounds, Exploration, Property, explore};
-use handover_sim::scenario::{self, Ended, Scenario};
-use handover_sim::variants::{Protocol, by_name, first_broken, smallest};
+use handover_sim::scenario::Ended;
+use handover_sim::variants::{by_name, first_broken, smallest};
+
+use found::replay;
 
 fn run(bounds: &Bounds) -> Exploration {
     explore(bounds, 1, |_| ControlFlow::Continue(()))
@@ -55,14 +59,6 @@ fn each_breaks_first_what_it_names_in_the_fewest_steps_and_the_file_shows_it() {
             == (Property::NoWedge, Property::NoLivelock);
         assert!(violation.property == first.violation.property || by_another_name, "{bounds}");
     }
-}
-
-/// Reads the file back, and replays it: each of its steps can happen, and it ends as it says.
-fn replay(text: &str, protocol: &'static dyn Protocol) -> Ended {
-    let read = Scenario::parse("found.scenario", text, &[protocol.name(), "current"]);
-    let run = scenario::run(&read.expect("what is written can be read"), protocol);
-    assert!(run.stale.is_empty() && run.failures.is_empty(), "{text}\n{}", run.trace);
-    run.ended
 }
 
 fn under(name: &str, hosts: &[u8], faults: &[FaultKind]) -> Bounds {
