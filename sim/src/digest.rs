@@ -222,10 +222,7 @@ impl Bytes<'_> {
             self.put_rows(5, was.map(|was| &**was), builds);
         }
         self.put_unless_equal(6, before.map(|before| &before.put_off), put_off);
-        let was = before.map(|before| &before.owes_drain);
-        if was.is_none_or(|was| !Arc::ptr_eq(was, owes_drain)) {
-            self.put_unless_equal(7, was, owes_drain);
-        }
+        self.put_unless_equal(7, before.map(|before| &before.owes_drain), owes_drain);
     }
 
     /// What it is in, and for which grant.
@@ -327,8 +324,7 @@ impl Bytes<'_> {
     fn put_link(&mut self, before: Option<&Link>, link: &Link) {
         let Link { statements, views, newest, statements_stalled, views_stalled, cut } = link;
         let was = before.and_then(|before| before.newest.as_ref());
-        let same = was.zip(newest.as_ref()).is_some_and(|(was, newest)| Arc::ptr_eq(was, newest));
-        let published = !same && was != newest.as_ref();
+        let published = was != newest.as_ref();
         self.put_flags([*statements_stalled, *views_stalled, *cut, published]);
         if published {
             self.put_view(newest.as_deref());
