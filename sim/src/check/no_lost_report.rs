@@ -54,7 +54,7 @@ pub(crate) fn judge(
 }
 
 fn is_complete(end: &RealEnd, host: &HostId) -> bool {
-    end.host == *host && end.clean && end.plan.is_subset(&end.signed_off)
+    end.host == *host && end.is_complete()
 }
 
 #[cfg(test)]

@@ -59,6 +59,11 @@ pub struct Reductions {
     pub superseded: bool,
     /// Hosts may change their places: nothing is decided by a name.
     pub symmetry: bool,
+    /// What decides nothing any more is left out: what a view says of a hold or of a word that its
+    /// host does not look at, what was signed off before the report that names it all, the rows of
+    /// builds under a grant that have ended, the words of a failure. Under a wrong protocol all of it
+    /// may count, and so it does where a number may be used twice or a commit may be lost.
+    pub spent: bool,
     /// What a host does is worked out once for all states in which its place and the record are the
     /// same. It merges no states. [`Bounds::shares_steps`] says where it is used.
     pub shared_steps: bool,
@@ -72,6 +77,7 @@ impl Reductions {
         equal_views: true,
         superseded: true,
         symmetry: true,
+        spent: true,
         shared_steps: true,
     };
     /// None of them.
@@ -81,6 +87,7 @@ impl Reductions {
         equal_views: false,
         superseded: false,
         symmetry: false,
+        spent: false,
         shared_steps: false,
     };
 }
@@ -214,8 +221,15 @@ impl Bounds {
     /// under a wrong protocol that operators may mislead or that may lose a commit.
     #[must_use]
     pub fn shares_steps(&self) -> bool {
-        let Reductions { ranks, projection, equal_views, superseded, symmetry: _, shared_steps } =
-            self.reductions;
+        let Reductions {
+            ranks,
+            projection,
+            equal_views,
+            superseded,
+            symmetry: _,
+            shared_steps,
+            spent: _,
+        } = self.reductions;
         let reduced = ranks && projection && equal_views && superseded && shared_steps;
         reduced && self.hosts.len() <= PLACES_MAX && !self.is_about_more()
     }
@@ -232,6 +246,14 @@ impl Bounds {
             FaultKind::Conflict,
         ];
         self.has_any(&[FaultKind::Reuse]) || !is_current(self.protocol) && self.has_any(&misled)
+    }
+
+    /// Is what is spent left out? Not where a number may be used twice: then the dead are not done.
+    /// Nor where a commit may be lost: who says again what was heard is answered only where no view
+    /// is on its way to it, be it one that says nothing.
+    pub(super) fn leaves_out_spent(&self) -> bool {
+        let counts = self.has_any(&[FaultKind::Reuse, FaultKind::Conflict]);
+        self.reductions.spent && is_current(self.protocol) && !counts
     }
 
     fn has_any(&self, kinds: &[FaultKind]) -> bool {
@@ -363,7 +385,7 @@ pub(super) enum Cost {
 }
 
 /// At most one of each that an action is paid from; nothing for what is free.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Price(u64);
 
 impl Price {

@@ -5,10 +5,11 @@
 
 use std::fmt;
 
-use handover_core::{HostId, Incarnation, Name, Seq};
+use handover_core::Name;
 use serde::ser::{self, Serialize, Serializer};
 
 use super::Reductions;
+use super::book::Book;
 
 /// What a number counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -79,12 +80,9 @@ pub(super) struct Writer {
     pub(super) process: u32,
     /// The places of the setup, in order.
     places: Vec<Name>,
-    /// The reader of views, and the number of its present word.
-    reader: (Number, Incarnation),
-    present: Number,
-    in_view: bool,
     /// The next integer is a number of this kind.
     next: Option<Kind>,
+    book: Book,
 }
 
 impl Writer {
@@ -96,10 +94,8 @@ impl Writer {
             reductions,
             host: 0,
             process: 0,
-            reader: (Number(0), Incarnation(0)),
-            present: Number(0),
-            in_view: false,
             next: None,
+            book: Book::default(),
         }
     }
 
@@ -107,12 +103,6 @@ impl Writer {
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
         self.numbers.clear();
-    }
-
-    /// Views from here on are read by this host, whose present word has this number.
-    pub(super) fn read_by(&mut self, id: &HostId, present: Seq) {
-        self.reader = (self.name(id.name.as_str()), id.incarnation);
-        self.present = Number::new(Kind::Seq, self.host, present.0);
     }
 
     pub(super) fn write<T: Serialize + ?Sized>(&mut self, value: &T) {
@@ -140,37 +130,19 @@ impl Writer {
 
     /// A field that decides nothing, or that follows from the rest.
     fn is_left_out(&self, field: &str, of: &str) -> bool {
-        // What was read last is the view that is held; where none is held, any view is newer.
-        let known = field == "next_place" && of == "Ledger" || field == "read" && of == "Candidate";
-        let counter = self.reductions.ranks && known;
-        let unread = self.in_view
-            && match of {
-                "View" => matches!(field, "host" | "record" | "format" | "name_floor"),
-                "Hold" => field == "signed_off",
-                "Verdict" => field != "ruling",
-                _ => false,
-            };
-        counter || unread
+        let Reductions { ranks, spent, .. } = self.reductions;
+        match (of, field) {
+            // It is written apart, as its host acts on it.
+            ("Candidate", "view") => true,
+            // What was read last is the view that is held; where none is held, any view is newer.
+            ("Candidate", "read") | ("Ledger", "next_place") => ranks,
+            // There is one.
+            ("Candidate", "record") => spent,
+            _ => false,
+        }
     }
 
     fn field<T: Serialize + ?Sized>(
-        &mut self,
-        of: &'static str,
-        key: &'static str,
-        value: &T,
-    ) -> Result<(), Never> {
-        if of != "View" || !self.reductions.projection {
-            return self.plain_field(of, key, value);
-        }
-        self.in_view = true;
-        let (bytes, numbers) = (self.bytes.len(), self.numbers.len());
-        self.plain_field(of, key, value)?;
-        self.project(key, bytes, numbers);
-        self.in_view = false;
-        Ok(())
-    }
-
-    fn plain_field<T: Serialize + ?Sized>(
         &mut self,
         of: &'static str,
         key: &'static str,
@@ -182,31 +154,15 @@ impl Writer {
         if key == "place" {
             self.next = Some(Kind::Place);
         }
+        self.book.field(key);
         value.serialize(&mut *self)
-    }
-
-    /// Takes back what a host does not act on: the hold of another, an acknowledgement of a word
-    /// that is not its present one.
-    fn project(&mut self, key: &str, bytes: usize, numbers: usize) {
-        // A hold begins with its host: a name, which is a number here, and an incarnation.
-        let (name, incarnation) = self.reader;
-        let foreign_hold = key == "hold"
-            && self.bytes.len() > bytes + 1
-            && (self.numbers.get(numbers) != Some(&name)
-                || !self.bytes[bytes + 1..].starts_with(&incarnation.0.to_le_bytes()));
-        let superseded = key == "acknowledged"
-            && self.numbers.get(numbers).is_some_and(|seen| *seen < self.present);
-        if foreign_hold || superseded {
-            self.bytes.truncate(bytes);
-            self.numbers.truncate(numbers);
-            self.bytes.push(0);
-        }
     }
 
     fn count(&mut self) -> Counted<'_> {
         let at = self.bytes.len();
         self.bytes.extend([0, 0]);
-        Counted { writer: self, at, count: 0 }
+        let leaves_out_spent = self.book.begins() && self.reductions.spent;
+        Counted { writer: self, at, count: 0, leaves_out_spent }
     }
 
     fn variant(&mut self, index: u32) {
@@ -237,6 +193,8 @@ pub(super) struct Counted<'a> {
     writer: &'a mut Writer,
     at: usize,
     count: u16,
+    /// They are the rows of a book, of which those are left out that decide nothing.
+    leaves_out_spent: bool,
 }
 
 impl Counted<'_> {
@@ -256,7 +214,14 @@ impl ser::SerializeSeq for Counted<'_> {
     type Error = Never;
 
     fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Never> {
-        self.element(value)
+        let (bytes, numbers) = (self.writer.bytes.len(), self.writer.numbers.len());
+        self.element(value)?;
+        if self.leaves_out_spent && self.writer.book.row_is_spent() {
+            self.writer.bytes.truncate(bytes);
+            self.writer.numbers.truncate(numbers);
+            self.count -= 1;
+        }
+        Ok(())
     }
 
     fn end(self) -> Result<(), Never> {
@@ -422,10 +387,11 @@ impl<'a> Serializer for &'a mut Writer {
 
     fn serialize_unit_variant(
         self,
-        _: &'static str,
+        of: &'static str,
         index: u32,
-        _: &'static str,
+        variant: &'static str,
     ) -> Result<(), Never> {
+        self.book.variant(of, variant);
         self.variant(index);
         Ok(())
     }
@@ -441,12 +407,17 @@ impl<'a> Serializer for &'a mut Writer {
 
     fn serialize_newtype_variant<T: Serialize + ?Sized>(
         self,
-        _: &'static str,
+        of: &'static str,
         index: u32,
-        _: &'static str,
+        variant: &'static str,
         value: &T,
     ) -> Result<(), Never> {
+        self.book.variant(of, variant);
         self.variant(index);
+        // The words of a failure decide nothing.
+        if self.reductions.spent && variant == "Failed" {
+            return Ok(());
+        }
         value.serialize(self)
     }
 

@@ -1,20 +1,24 @@
 //! What of a state goes into which part.
 
-use handover_core::{GrantId, Ledger, Name, Record, Standing, Work};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use handover_core::{GrantId, Hold, Ledger, Name, Record, Standing, Statement, View, Work};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::Reductions;
 use super::canon::Writer;
 use super::key::{Memory, Part, Scratch};
+use super::says::Says;
 use crate::world::{Link, Process, Who, World};
 
 /// The hold, the verdicts, and what really happened. The one arbiter's record is the committed one,
 /// and its revision is only compared with those of views, which are in order.
 pub(super) fn whole_part(world: &World, scratch: &mut Scratch) -> Part {
     let record = world.committed();
+    scratch.writer.clear();
+    write_decisions(record, scratch);
     let writer = &mut scratch.writer;
-    writer.clear();
-    write_decisions(record, writer);
     for (_, arbiter) in world.arbiters() {
         writer.write(&arbiter.unpublished);
     }
@@ -28,16 +32,30 @@ pub(super) fn whole_part(world: &World, scratch: &mut Scratch) -> Part {
     for (grant, end) in &history.ended {
         let place = Some(scratch.place(&end.host.name));
         let life = end.host.incarnation;
-        let hash = hash_of(&(life, end.clean, &end.plan, &end.signed_off));
+        let hash = if scratch.reductions.spent {
+            hash_of(&(life, end.clean, end.is_complete()))
+        } else {
+            hash_of(&(life, end.clean, &end.plan, &end.signed_off))
+        };
         memories.push(Memory { grant: *grant, place, hash });
     }
     part(&scratch.writer, memories)
 }
 
-pub(super) fn write_decisions(record: &Record, writer: &mut Writer) {
-    writer.write(&record.hold());
-    for verdict in record.verdicts() {
-        writer.write(&verdict);
+pub(super) fn write_decisions(record: &Record, scratch: &mut Scratch) {
+    let writer = &mut scratch.writer;
+    if !scratch.reductions.spent {
+        writer.write(&record.hold());
+        record.verdicts().for_each(|verdict| writer.write(&verdict));
+        return;
+    }
+    // The report that ends a build names all that it has signed off.
+    writer.write(&record.hold().map(|hold| {
+        let Hold { host, version, grant, stage, signed_off: _, cancelling } = hold;
+        (host, version, grant, stage, cancelling)
+    }));
+    for (version, verdict) in record.verdicts() {
+        writer.write(&(version, &verdict.ruling));
     }
 }
 
@@ -61,7 +79,7 @@ pub(super) fn write_lines(record: &Record, name: &Name, scratch: &mut Scratch) {
         writer.write(&host.incarnation);
         writer.write(&line.version);
         writer.write(&line.seq);
-        writer.write(&line.standing);
+        writer.write(&*heard(&line.standing, scratch.reductions.spent));
         writer.write(&line.passed_over);
         // Who does not ask takes a new ticket when it does.
         if let Standing::Asking { .. } = line.standing {
@@ -69,6 +87,22 @@ pub(super) fn write_lines(record: &Record, name: &Name, scratch: &mut Scratch) {
         }
     }
     scratch.writer.write(&record.gone(name));
+}
+
+/// What counts of a word that the record has heard: whether its host asks, or works, and under which
+/// grant.
+pub(super) fn heard(standing: &Standing, spent: bool) -> Cow<'_, Standing> {
+    match standing {
+        Standing::Accepted { grant, .. } | Standing::Building { grant, .. } if spent => {
+            Cow::Owned(Standing::Accepted { grant: *grant, plan: BTreeSet::new() })
+        }
+        Standing::Finished { .. } if spent => Cow::Owned(Standing::StoodDown),
+        Standing::Asking { .. }
+        | Standing::Accepted { .. }
+        | Standing::Building { .. }
+        | Standing::Finished { .. }
+        | Standing::StoodDown => Cow::Borrowed(standing),
+    }
 }
 
 /// A process and its link. Of a dead one only its disk and its last words matter, and the disk only
@@ -81,36 +115,70 @@ pub(super) fn process_part(world: &World, who: Who, scratch: &mut Scratch) -> Pa
     writer.clear();
     writer.process = who.0.into();
     writer.host = scope;
-    writer.read_by(host.id(), host.candidate().seq());
     writer.write(&(host.id().incarnation, host.version(), process.life));
     let mut memories = Vec::new();
     if process.lives() || world.newest(&process.name) == Some(who) {
-        let place = scratch.place(&process.name);
-        write_process(&mut scratch.writer, &mut memories, place, process);
+        write_process(scratch, &mut memories, process);
     }
-    write_link(world.link(who), scratch);
+    write_link(world.link(who), process, scratch);
     part(&scratch.writer, memories)
 }
 
-fn write_link(link: &Link, scratch: &mut Scratch) {
+fn write_link(link: &Link, process: &Process, scratch: &mut Scratch) {
     let Link { statements, views, newest, statements_stalled, views_stalled, cut } = link;
     let own = scratch.writer.host;
     scratch.writer.write(&statements.len());
     for statement in statements {
         scratch.writer.host = scratch.scope(&statement.host);
-        scratch.writer.write(&**statement);
+        write_statement(statement, scratch);
     }
-    let writer = &mut scratch.writer;
-    writer.host = own;
-    writer.write(&(statements_stalled, views_stalled, cut));
+    scratch.writer.host = own;
+    scratch.writer.write(&(statements_stalled, views_stalled, cut));
     for view in views.iter().chain(newest) {
-        writer.write(&**view);
+        write_view(view, process, scratch);
+    }
+}
+
+/// Only the report that ends a build is asked what was signed off.
+fn write_statement(statement: &Statement, scratch: &mut Scratch) {
+    let writer = &mut scratch.writer;
+    match &statement.standing {
+        Standing::Building { grant, .. } if scratch.reductions.spent => {
+            let standing = Standing::Building { grant: *grant, signed_off: BTreeMap::new() };
+            writer.write(&Statement { standing, ..statement.clone() });
+        }
+        Standing::Asking { .. }
+        | Standing::Accepted { .. }
+        | Standing::Building { .. }
+        | Standing::Finished { .. }
+        | Standing::StoodDown => writer.write(statement),
+    }
+}
+
+/// A view, as its host acts on it.
+fn write_view(view: &View, process: &Process, scratch: &mut Scratch) {
+    let Reductions { projection, spent, .. } = scratch.reductions;
+    if projection {
+        scratch.writer.write(&(view.revision, Says::of(view, process, spent)));
+    } else {
+        scratch.writer.write(view);
+    }
+}
+
+/// The view that a host holds, or none; one that says nothing is as good as none.
+fn write_held(view: Option<&View>, process: &Process, scratch: &mut Scratch) {
+    let Reductions { projection, spent, .. } = scratch.reductions;
+    let says_nothing = |view| projection && spent && Says::of(view, process, spent).nothing();
+    let view = view.filter(|view| !says_nothing(view));
+    scratch.writer.write(&view.is_some());
+    if let Some(view) = view {
+        write_view(view, process, scratch);
     }
 }
 
 /// Its memory, if it lives, and its disk. What lies about of a build under a grant counts as long
 /// as the grant does.
-fn write_process(writer: &mut Writer, memories: &mut Vec<Memory>, place: usize, process: &Process) {
+fn write_process(scratch: &mut Scratch, memories: &mut Vec<Memory>, process: &Process) {
     // Without `..`: a field that is new has to find its place here.
     let Process {
         name: _,
@@ -130,7 +198,16 @@ fn write_process(writer: &mut Writer, memories: &mut Vec<Memory>, place: usize, 
         stale,
         slow,
     } = process;
+    let place = scratch.place(&process.name);
     if process.lives() {
+        write_held(host.candidate().view(), process, scratch);
+        let shown = shown.as_deref().filter(|view| view.host == *host.id());
+        let is_held = shown == host.candidate().view();
+        scratch.writer.write(&is_held);
+        if !is_held {
+            write_held(shown, process, scratch);
+        }
+        let writer = &mut scratch.writer;
         writer.write(host);
         writer.write(orders);
         writer.write(builds);
@@ -138,10 +215,8 @@ fn write_process(writer: &mut Writer, memories: &mut Vec<Memory>, place: usize, 
         writer.write(put_off);
         writer.write(owes_drain);
         writer.write(&(stale, slow));
-        let shown = shown.as_deref().filter(|view| view.host == *host.id());
-        let known = shown == host.candidate().view();
-        writer.write(&(!known).then_some(shown));
     }
+    let writer = &mut scratch.writer;
     let known = process.lives() && say_the_same(ledger, host.executor().ledger());
     writer.write(&(!known).then_some(ledger));
     let left = workspaces.iter().map(|work| ("workspace", work));

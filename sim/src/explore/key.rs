@@ -119,7 +119,8 @@ impl Scratch {
         let symmetry = bounds.reductions.symmetry;
         let unlike = if symmetry { bounds.unlike() } else { setup.places.len() };
         let seats = seats(setup.places.len(), unlike);
-        Self { seats, ..Self::with(&setup, bounds.reductions, bounds.gaps()) }
+        let reductions = Reductions { spent: bounds.leaves_out_spent(), ..bounds.reductions };
+        Self { seats, ..Self::with(&setup, reductions, bounds.gaps()) }
     }
 
     /// For places that keep their seats.

@@ -25,6 +25,9 @@
 //! switched off ([`Reductions`]).
 
 mod action;
+#[cfg(test)]
+mod alike;
+mod book;
 mod bounds;
 mod canon;
 mod direct;
@@ -41,6 +44,7 @@ mod print;
 pub mod release;
 mod renumber;
 mod rows;
+mod says;
 mod search;
 mod space;
 mod step;

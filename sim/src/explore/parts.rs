@@ -13,9 +13,9 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::bounds::Gaps;
 use super::canon::{Kind, Number};
-use super::encode::{place_part, process_part, whole_part};
+use super::encode::{heard, place_part, process_part, whole_part};
 use super::key::{Part, Role, Scratch, rank_all};
-use super::renumber::renumbered;
+use super::renumber::{renumbered, renumbered_without_spent};
 use crate::variants::is_current;
 use crate::world::{Common, Ground, History, Link, Member, Oracle, Process, World};
 
@@ -165,12 +165,18 @@ impl Ranks {
         self.ranks[at.expect("all numbers of the parts have a rank")].into()
     }
 
-    /// One that no part mentions has the place of the highest one below it.
+    /// One that no part mentions has the place of the highest one below it. Revisions stay apart:
+    /// that of a view that says nothing is mentioned nowhere, and a view that is read is newer.
     fn of_any(&self, kind: Kind, scope: u32, value: u64) -> u64 {
         let number = Number::new(kind, scope, value);
         let below = self.numbers.partition_point(|other| *other <= number);
         let below = below.checked_sub(1).filter(|at| self.numbers[*at].group() == number.group());
-        below.map_or(0, |at| self.ranks[at].into())
+        let Some(at) = below else { return 0 };
+        let rank = u64::from(self.ranks[at]);
+        if kind != Kind::Revision {
+            return rank;
+        }
+        2 * rank + if self.numbers[at] == number { 1 } else { 2 }
     }
 }
 
@@ -189,6 +195,7 @@ pub(super) fn core_of(
     // A record without a revision was never published. What follows from the lines of all places
     // does not follow from the core alone.
     let is_new = u128::from(world.committed().revision() == Revision(0));
+    let spent = scratch.reductions.spent;
     part_of(&parts, is_new, &ranks, scratch, knows, |_| {
         let Common { record, unpublished, oracle: _, history } = world.common();
         let mut record = record.to_parts();
@@ -198,9 +205,23 @@ pub(super) fn core_of(
         if record.revision > Revision(0) {
             record.revision = REVISION;
         }
+        if spent {
+            forget_spent(&mut record);
+        }
         record.next_grant = GrantId(if record.next_grant.0 > NEXT { NEXT_MAX } else { NEXT });
         (Core { record, unpublished, history }, 0)
     })
+}
+
+/// What the key leaves out of a record must not come back with a part that is looked up.
+fn forget_spent(record: &mut RecordParts) {
+    if let Some(hold) = &mut record.hold {
+        hold.signed_off.clear();
+    }
+    for verdict in record.verdicts.values_mut() {
+        verdict.grant = GrantId(0);
+        verdict.signed_off.clear();
+    }
 }
 
 /// The place of all processes of a world, to be kept where it is not known.
@@ -296,7 +317,8 @@ fn small_spot(world: &World, place: usize, ranks: &Ranks, scratch: &Scratch) -> 
     let small = |(host, line): (&HostId, &Line)| {
         let seq = Seq(ranks.of_any(Kind::Seq, scratch.scope(host), line.seq.0));
         let ticket = Ticket(if asks(line) { small_ticket(line.ticket.0) } else { 0 });
-        (host.clone(), Line { seq, ticket, ..line.clone() })
+        let standing = heard(&line.standing, scratch.reductions.spent).into_owned();
+        (host.clone(), Line { seq, ticket, standing, ..line.clone() })
     };
     let suspects = world.oracle().suspects.iter().filter(|suspect| suspect.name == name);
     Spot {
@@ -319,7 +341,11 @@ fn small_member((process, link): &Member, at: usize, ranks: &Ranks, scratch: &Sc
         }
     };
     let own = number(process.host.id());
-    let process: Process = renumbered(&**process, &own);
+    let process: Process = if scratch.reductions.spent {
+        renumbered_without_spent(&**process, &own)
+    } else {
+        renumbered(&**process, &own)
+    };
     let view = |view: &Arc<_>| Arc::new(renumbered(&**view, &own));
     let statements = link.statements.iter().map(|statement| {
         let of_host = number(&statement.host);

@@ -127,7 +127,7 @@ fn arbiters_part(world: &World, scratch: &mut Scratch) -> Part {
         let is_behind = arbiter.applied.revision() != world.committed().revision();
         scratch.writer.write(&is_behind);
         if is_behind {
-            write_decisions(&arbiter.applied, &mut scratch.writer);
+            write_decisions(&arbiter.applied, scratch);
             for place in scratch.places.clone() {
                 write_lines(&arbiter.applied, &place, scratch);
             }

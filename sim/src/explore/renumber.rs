@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde::ser::{self, Serializer};
 
+use super::book::Book;
 use super::canon::{Kind, Never};
 
 /// The place that is next in a queue: above all that there are.
@@ -17,7 +18,30 @@ pub(super) fn renumbered<T: Serialize + DeserializeOwned>(
     value: &T,
     number: &dyn Fn(Kind, u64) -> u64,
 ) -> T {
-    let mut writer = Renumbering { bytes: Vec::with_capacity(1024), number, next: None };
+    rewritten(value, number, false)
+}
+
+/// The same, without the rows of a book that decide nothing.
+pub(super) fn renumbered_without_spent<T: Serialize + DeserializeOwned>(
+    value: &T,
+    number: &dyn Fn(Kind, u64) -> u64,
+) -> T {
+    rewritten(value, number, true)
+}
+
+fn rewritten<T: Serialize + DeserializeOwned>(
+    value: &T,
+    number: &dyn Fn(Kind, u64) -> u64,
+    leaves_out_spent: bool,
+) -> T {
+    let mut writer = Renumbering {
+        bytes: Vec::with_capacity(1024),
+        number,
+        next: None,
+        leaves_out_spent,
+        book: Book::default(),
+        rows_at: None,
+    };
     value.serialize(&mut writer).expect("whatever is known can be encoded");
     postcard::from_bytes(&writer.bytes).expect("what was encoded as postcard does is decoded")
 }
@@ -27,6 +51,10 @@ struct Renumbering<'a> {
     number: &'a dyn Fn(Kind, u64) -> u64,
     /// The next integer is a number of this kind.
     next: Option<Kind>,
+    leaves_out_spent: bool,
+    book: Book,
+    /// Where the number of rows of the book is that is being written.
+    rows_at: Option<usize>,
 }
 
 impl Renumbering<'_> {
@@ -63,8 +91,28 @@ macro_rules! compound {
     )*};
 }
 
+impl ser::SerializeSeq for &mut Renumbering<'_> {
+    type Ok = ();
+    type Error = Never;
+
+    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Never> {
+        let start = self.bytes.len();
+        value.serialize(&mut **self)?;
+        let is_spent = self.leaves_out_spent && self.book.row_is_spent();
+        if let Some(rows_at) = self.rows_at.filter(|_| is_spent) {
+            self.bytes.truncate(start);
+            self.bytes[rows_at] -= 1;
+        }
+        Ok(())
+    }
+
+    fn end(self) -> Result<(), Never> {
+        self.rows_at = None;
+        Ok(())
+    }
+}
+
 compound!(
-    SerializeSeq: serialize_element,
     SerializeTuple: serialize_element,
     SerializeTupleStruct: serialize_field,
     SerializeTupleVariant: serialize_field
@@ -98,6 +146,7 @@ macro_rules! named {
                 key: &'static str,
                 value: &T,
             ) -> Result<(), Never> {
+                self.book.field(key);
                 match key {
                     "place" => self.next = Some(Kind::Place),
                     "next_place" => {
@@ -198,10 +247,11 @@ impl Serializer for &mut Renumbering<'_> {
 
     fn serialize_unit_variant(
         self,
-        _: &'static str,
+        of: &'static str,
         index: u32,
-        _: &'static str,
+        variant: &'static str,
     ) -> Result<(), Never> {
+        self.book.variant(of, variant);
         self.serialize_u32(index)
     }
 
@@ -216,17 +266,21 @@ impl Serializer for &mut Renumbering<'_> {
 
     fn serialize_newtype_variant<T: Serialize + ?Sized>(
         self,
-        _: &'static str,
+        of: &'static str,
         index: u32,
-        _: &'static str,
+        variant: &'static str,
         value: &T,
     ) -> Result<(), Never> {
+        self.book.variant(of, variant);
         self.integer(index.into());
         value.serialize(self)
     }
 
     fn serialize_seq(self, length: Option<usize>) -> Result<Self, Never> {
-        self.length(length.expect("a sequence that is known has a length"));
+        let length = length.expect("a sequence that is known has a length");
+        self.rows_at = self.book.begins().then_some(self.bytes.len());
+        assert!(self.rows_at.is_none() || length < 0x80, "few rows: their number has one byte");
+        self.length(length);
         Ok(self)
     }
 

@@ -3,13 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use handover_core::{
-    Cancelling, GrantId, Hold, Input, Refusal, Ruling, Seq, Stage, Statement, View,
-};
+use handover_core::{Input, Refusal, Statement, View};
 
 use super::Bounds;
+use super::says::Says;
 use crate::variants::is_current;
-use crate::world::{Process, Who, World};
+use crate::world::{Who, World};
 
 /// Takes off the links what the other side would refuse whatever happens, what says the same as the
 /// message before it, and what is later than the bound allows. Nothing is known as the newest
@@ -99,10 +98,14 @@ fn views(world: &World, who: Who, bounds: &Bounds) -> VecDeque<Arc<View>> {
         return newest(all.into(), bounds.late);
     }
     let held = process.host.candidate().view();
+    let spent = bounds.leaves_out_spent();
     let says_the_same = |view: &View, last: Option<&View>| {
+        let says = |view| Says::of(view, process, spent);
         bounds.reductions.equal_views
-            && last
-                .is_some_and(|last| Projection::of(view, process) == Projection::of(last, process))
+            && match last {
+                Some(last) => says(view) == says(last),
+                None => spent && says(view).nothing(),
+            }
     };
     let link = world.link(who);
     let mut views: Vec<_> = link.views.iter().chain(&link.newest).collect();
@@ -128,27 +131,4 @@ fn views(world: &World, who: Who, bounds: &Bounds) -> VecDeque<Arc<View>> {
 fn newest<T>(mut messages: VecDeque<T>, late: usize) -> VecDeque<T> {
     messages.drain(..messages.len().saturating_sub(late + 1));
     messages
-}
-
-/// What a host acts on, of a view.
-#[derive(Debug, PartialEq)]
-struct Projection<'a> {
-    hold: Option<(GrantId, &'a Stage, Option<&'a Cancelling>)>,
-    /// Only where it is the present word: a number that is below it is never compared again.
-    acknowledged: Option<Seq>,
-    ruling: Option<&'a Ruling>,
-    gone: bool,
-}
-
-impl<'a> Projection<'a> {
-    fn of(view: &'a View, process: &Process) -> Self {
-        let candidate = process.host.candidate();
-        let of_hold = |hold: &'a Hold| (hold.grant, &hold.stage, hold.cancelling.as_ref());
-        Self {
-            hold: view.hold_of(candidate.host()).map(of_hold),
-            acknowledged: view.acknowledged.filter(|seen| *seen >= candidate.seq()),
-            ruling: view.verdict.as_ref().map(|verdict| &verdict.ruling),
-            gone: view.gone,
-        }
-    }
 }

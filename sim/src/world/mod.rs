@@ -145,6 +145,14 @@ pub struct RealEnd {
     pub signed_off: BTreeSet<Chunk>,
 }
 
+impl RealEnd {
+    /// By itself, well, with each chunk signed off clean: what an approval is earned by.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.clean && self.plan.is_subset(&self.signed_off)
+    }
+}
+
 impl World {
     /// The most processes that a world can have, the dead ones counted: [`Who`] numbers them.
     pub const PROCESSES_MAX: usize = 1 << 16;

@@ -426,8 +426,18 @@ mod tests {
     /// Each state beside the same one as a world of its own, and what either leads to.
     #[test]
     fn each_state_leads_to_what_it_leads_to_as_a_world_of_its_own() {
-        for kind in [FaultKind::Gone, FaultKind::Crash, FaultKind::Revoke] {
-            let bounds = Bounds::new(&[0, 0]).with(kind, 1).expect("it has a budget");
+        const KINDS: &[&[FaultKind]] = &[
+            &[FaultKind::Gone],
+            &[FaultKind::Crash],
+            &[FaultKind::Revoke],
+            &[FaultKind::Fail, FaultKind::Retry, FaultKind::Unsigned],
+            &[FaultKind::Reask, FaultKind::Lapse],
+        ];
+        for kinds in KINDS {
+            let bounds = Bounds { chunks: 2, ..Bounds::new(&[0, 0]) };
+            let bounds = kinds
+                .iter()
+                .fold(bounds, |bounds, kind| bounds.with(*kind, 1).expect("it has a budget"));
             let mut scratch = Scratch::new(&bounds);
             let (node, print) = Node::first(&bounds, &mut scratch);
             let (mut local, first) = Local::new(&bounds);
@@ -443,10 +453,10 @@ mod tests {
                 for ((_, print, _), choice) in alone.iter().zip(&choices) {
                     let found = prints.iter().position(|other| other == print);
                     let found =
-                        found.unwrap_or_else(|| panic!("{kind}: {choice:?} in {:?}", node.world));
+                        found.unwrap_or_else(|| panic!("{bounds}: {choice:?} in {:?}", node.world));
                     prints.swap_remove(found);
                 }
-                assert!(prints.is_empty(), "{kind}: {prints:?} of {:?}", node.world);
+                assert!(prints.is_empty(), "{bounds}: {prints:?} of {:?}", node.world);
                 for outcome in shared.into_iter().filter(|outcome| known.insert(outcome.print)) {
                     let at = alone.iter().position(|(_, print, _)| *print == outcome.print);
                     let (next, ..) = alone.swap_remove(at.expect("compared above"));
