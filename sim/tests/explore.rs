@@ -320,7 +320,7 @@ fn what_is_found_below_a_bound_is_broken_and_the_rest_unknown() {
 #[test]
 fn the_number_of_threads_changes_nothing_that_is_found() {
     // Its layers are larger than a lot, also where it ends early.
-    for bounds in [bounds(&[0, 0, 0, 0], &[]), wrong(WRONG[0].0)] {
+    for bounds in [bounds(&[0, 0, 1], &[(Gone, 1)]), wrong(WRONG[0].0)] {
         let cut = run(&bounds).coverage.states / 4 * 3;
         let cut = Bounds { states_max: cut, ..bounds.clone() };
         for bounds in [bounds, cut] {
