@@ -60,26 +60,27 @@ pub(super) struct Seat {
 impl Core {
     /// The world of these parts, with some processes. A holder that is not among the spots has a
     /// line in its stead: nothing is folded then.
-    pub(super) fn world(
-        self,
+    pub(super) fn world<'a>(
+        &self,
         ground: &Arc<Ground>,
-        spots: impl IntoIterator<Item = Spot>,
-        members: Vec<Member>,
+        spots: impl IntoIterator<Item = &'a Spot>,
+        members: &[Member],
     ) -> World {
-        let Self { mut record, unpublished, history } = self;
+        let mut record = self.record.clone();
         let mut oracle = Oracle::default();
         let mut idle = IDLE_TICKET;
         for Spot { name, lines, gone, used, suspects } in spots {
-            for (host, mut line) in lines {
+            for (host, line) in lines {
+                let mut line = line.clone();
                 if !asks(&line) {
                     line.ticket = Ticket(idle);
                     idle += 1;
                 }
-                record.lines.insert(host, line);
+                record.lines.insert(host.clone(), line);
             }
             record.gone.extend(gone.map(|gone| (name.clone(), gone)));
-            oracle.used.extend(used.map(|used| (name, used)));
-            oracle.suspects.extend(suspects);
+            oracle.used.extend(used.map(|used| (name.clone(), used)));
+            oracle.suspects.extend(suspects.iter().cloned());
         }
         if let Some(Hold { host, version, grant, .. }) = record.hold.clone() {
             let standing = Standing::Accepted { grant, plan: BTreeSet::new() };
@@ -88,9 +89,13 @@ impl Core {
             record.lines.entry(host).or_insert(line);
         }
         let record = Record::from_parts(record).expect("numbers in order make a record");
-        let record = Arc::new(record);
-        let common = Common { record, unpublished, oracle: Arc::new(oracle), history };
-        World::assemble(ground, &common, members.into_iter())
+        let common = Common {
+            record: Arc::new(record),
+            unpublished: self.unpublished,
+            oracle: Arc::new(oracle),
+            history: Arc::clone(&self.history),
+        };
+        World::assemble(ground, &common, members.iter().cloned())
     }
 }
 
@@ -380,9 +385,9 @@ impl Renaming {
         self.grants & bit(grant.0) != 0
     }
 
-    pub(super) fn core(&self, core: Core) -> Core {
+    pub(super) fn core(&self, core: &Core) -> Core {
         let renamed = |grant: GrantId| GrantId(self.number(Kind::Grant, grant.0));
-        let mut record = core.record;
+        let mut record = core.record.clone();
         // They are above all that are in use.
         (record.next_grant, record.next_ticket) = (GrantId(0), Ticket(0));
         let mut record = renumbered(&record, &|kind, value| self.number(kind, value));
@@ -393,21 +398,21 @@ impl Renaming {
         history.ended.retain(|grant, _| self.names(*grant));
         history.ended =
             history.ended.into_iter().map(|(grant, end)| (renamed(grant), end)).collect();
-        Core { record, history: Arc::new(history), ..core }
+        Core { record, history: Arc::new(history), unpublished: core.unpublished }
     }
 
-    pub(super) fn seat(&self, seat: Seat) -> Seat {
+    pub(super) fn seat(&self, seat: &Seat) -> Seat {
         let number = |kind, value| self.number(kind, value);
         let known = |work: &Work| match work {
             Work::Granted(grant) => self.names(*grant),
             Work::Local(_) => true,
         };
-        let members = seat.members.into_iter().map(|(process, link)| {
-            let mut process = Process::clone(&process);
+        let members = seat.members.iter().map(|(process, link)| {
+            let mut process = Process::clone(process);
             Arc::make_mut(&mut process.workspaces).retain(known);
             Arc::make_mut(&mut process.artifacts).retain(known);
             Arc::make_mut(&mut process.ended).retain(|work, _| known(work));
-            (Arc::new(renumbered(&process, &number)), Arc::new(renumbered(&*link, &number)))
+            (Arc::new(renumbered(&process, &number)), Arc::new(renumbered(&**link, &number)))
         });
         Seat { spot: renumbered(&seat.spot, &number), members: members.collect() }
     }

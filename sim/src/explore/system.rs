@@ -217,10 +217,11 @@ fn expand_open<'a>(
 }
 
 impl Local<'_> {
-    fn answer_all(&mut self, questions: &[Question], jobs: usize) {
+    pub(super) fn answer_all(&mut self, questions: &[Question], jobs: usize) {
         let mut asked = Index::new();
         let new = |question: &&Question| asked.find_or_insert(question.key, 0).is_none();
         let questions: Vec<&Question> = questions.iter().filter(new).collect();
+        self.open_parts(&questions);
         let local = &*self;
         let answers = in_parallel(jobs, lots_of(&questions, LOT_QUESTIONS), |questions| {
             let mut scratch = local.scratch();

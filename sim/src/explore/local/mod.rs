@@ -63,7 +63,7 @@ enum Asked {
 }
 
 impl Question {
-    /// The core of the states that ask.
+    /// The core of the states that ask, or any.
     fn core(&self) -> u32 {
         match self.asked {
             Asked::Steps { core, .. }
@@ -72,6 +72,17 @@ impl Question {
             | Asked::SpreadEnds { core, .. }
             | Asked::RenamedCore { core, .. } => core,
             Asked::RenamedSeat { .. } => 0,
+        }
+    }
+
+    /// What the answer is worked out of, of so many places.
+    fn places(&self, count: usize) -> &[u32] {
+        match &self.asked {
+            Asked::Steps { places, .. } | Asked::Turn { places, .. } => &places[..count],
+            Asked::Spread { place, .. } | Asked::RenamedSeat { place, .. } => {
+                std::slice::from_ref(place)
+            }
+            Asked::SpreadEnds { .. } | Asked::RenamedCore { .. } => &[],
         }
     }
 }
@@ -409,16 +420,12 @@ mod tests {
 
     impl Local<'_> {
         fn outcomes(&mut self, state: &Compact) -> Vec<Outcome<Compact>> {
-            let mut scratch = self.scratch();
             loop {
                 let (mut outcomes, mut missing) = (Vec::new(), Vec::new());
                 if self.expand(state, &mut outcomes, &mut missing).is_some() {
                     return outcomes;
                 }
-                for question in missing {
-                    let worked = self.work_out(&question, &mut scratch);
-                    self.take_in(&question, worked);
-                }
+                self.answer_all(&missing, 1);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Parts of one kind, each once.
 
-use std::marker::PhantomData;
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -11,7 +11,14 @@ use super::super::parts::{Named, PartOf};
 /// What a part takes besides its bytes.
 const PART_BYTES: usize = size_of::<Box<[u8]>>() + size_of::<Named>() + size_of::<u64>() + 16;
 
+/// What a part takes that is open, about.
+const OPEN_BYTES: usize = 4 << 10;
+
+/// When more parts than this are open, all are closed: the next questions are mostly about others.
+const OPEN_MAX: usize = 4_096;
+
 /// Parts of one kind, each once, as bytes: what is made of them once is looked up from then on.
+/// Those that questions are about are open, for the same few are asked about again and again.
 #[derive(Debug)]
 pub(super) struct Shelf<T> {
     ids: Index<u128>,
@@ -21,7 +28,7 @@ pub(super) struct Shelf<T> {
     pub(super) ballots: Vec<u64>,
     parts: Vec<Box<[u8]>>,
     bytes: usize,
-    of: PhantomData<T>,
+    open: BTreeMap<u32, T>,
 }
 
 impl<T: Serialize + DeserializeOwned> Shelf<T> {
@@ -33,7 +40,7 @@ impl<T: Serialize + DeserializeOwned> Shelf<T> {
             ballots: Vec::new(),
             parts: Vec::new(),
             bytes: 0,
-            of: PhantomData,
+            open: BTreeMap::new(),
         }
     }
 
@@ -53,19 +60,28 @@ impl<T: Serialize + DeserializeOwned> Shelf<T> {
         next
     }
 
-    pub(super) fn part(&self, id: u32) -> T {
-        self.beginning(id)
+    /// Opens these parts.
+    pub(super) fn open(&mut self, ids: impl Iterator<Item = u32>) {
+        if self.open.len() > OPEN_MAX {
+            self.open.clear();
+        }
+        for id in ids {
+            self.open.entry(id).or_insert_with(|| {
+                let decoded = postcard::from_bytes(&self.parts[id as usize]);
+                decoded.expect("what was encoded is decoded")
+            });
+        }
     }
 
-    /// The first field of a part, or all of it.
-    pub(super) fn beginning<B: DeserializeOwned>(&self, id: u32) -> B {
-        let decoded = postcard::take_from_bytes(&self.parts[id as usize]);
-        decoded.expect("what was encoded is decoded").0
+    /// A part that is open.
+    pub(super) fn part(&self, id: u32) -> &T {
+        self.open.get(&id).expect("what a question is about is open")
     }
 
     pub(super) fn bytes(&self) -> usize {
         let prints = self.prints.len() * size_of::<u128>();
-        self.ids.bytes() + prints + self.parts.len() * PART_BYTES + self.bytes
+        let open = self.open.len() * OPEN_BYTES;
+        self.ids.bytes() + prints + self.parts.len() * PART_BYTES + self.bytes + open
     }
 
     pub(super) fn is_known(&self, key: u128) -> bool {

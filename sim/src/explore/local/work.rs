@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::super::action::{Action, Choice, choices};
 use super::super::bounds::{Cost, Price};
 use super::super::key::Scratch;
-use super::super::parts::{Core, PartOf, Seat, Spot, core_of, seat_of};
+use super::super::parts::{Core, PartOf, Seat, core_of, seat_of};
 use super::super::step::take;
 use super::super::system::Marks;
 use super::{Asked, Block, Everywhere, Local, Places, Question, Step, StepKind};
@@ -30,6 +30,13 @@ pub(in super::super) enum WorkedStep {
 }
 
 impl Local<'_> {
+    /// Opens the parts that these questions are about.
+    pub(in super::super) fn open_parts(&mut self, questions: &[&Question]) {
+        self.cores.open(questions.iter().map(|question| question.core()));
+        let places = questions.iter().flat_map(|question| question.places(self.count));
+        self.seats.open(places.copied());
+    }
+
     pub(in super::super) fn work_out(&self, question: &Question, scratch: &mut Scratch) -> Worked {
         match &question.asked {
             Asked::Steps { core, places, at } => {
@@ -45,18 +52,17 @@ impl Local<'_> {
                 Worked::Seat(Box::new(self.seat(&after, *at, scratch)))
             }
             Asked::SpreadEnds { what, core } => {
-                let world = self.cores.part(*core).world(&self.ground, [], Vec::new());
+                let world = self.cores.part(*core).world(&self.ground, [], &[]);
                 Worked::Core(Box::new(self.core(&self.happens(&world, what.event()), scratch)))
             }
             Asked::RenamedCore { core, renaming } => {
                 let core = renaming.core(self.cores.part(*core));
-                let world = core.world(&self.ground, [], Vec::new());
+                let world = core.world(&self.ground, [], &[]);
                 Worked::Core(Box::new(self.core(&world, scratch)))
             }
             Asked::RenamedSeat { place, at, renaming } => {
                 let Seat { spot, members } = renaming.seat(self.seats.part(*place));
-                let nothing: Core = self.cores.part(0);
-                let world = nothing.world(&self.ground, [spot], members);
+                let world = self.cores.part(0).world(&self.ground, [&spot], &members);
                 Worked::Seat(Box::new(self.seat(&world, *at, scratch)))
             }
         }
@@ -77,19 +83,9 @@ impl Local<'_> {
 
     /// All that the record says, and the processes of one place, or of none.
     fn world(&self, core: u32, places: &Places, at: Option<usize>) -> World {
-        let mut members = Vec::new();
-        let mut spots = Vec::with_capacity(self.count);
-        for (place, seat) in places[..self.count].iter().enumerate() {
-            if Some(place) == at {
-                let seat: Seat = self.seats.part(*seat);
-                members = seat.members;
-                spots.push(seat.spot);
-            } else {
-                spots.push(self.seats.beginning::<Spot>(*seat));
-            }
-        }
-        let core: Core = self.cores.part(core);
-        core.world(&self.ground, spots, members)
+        let seats = places[..self.count].iter().map(|seat| self.seats.part(*seat));
+        let members = at.map_or(&[][..], |at| &self.seats.part(places[at]).members);
+        self.cores.part(core).world(&self.ground, seats.map(|seat| &seat.spot), members)
     }
 
     /// Of a place, or of none: the steps in which others have no say, or those in which they have.
