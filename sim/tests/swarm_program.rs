@@ -150,6 +150,7 @@ fn what_is_not_of_one_swarm_is_refused_with_the_difference() {
     refused(&[&one, &third], "the number of shards is 2 in one and 3 in the other");
     refused(&[&one, &chunks], "the settings");
     refused(&[&one], "shard 2/2 is missing");
+    refused(&[out.path()], "this is no regular file");
     refused(&[&one, &two, &two], "are both of shard 2/2");
     refused(&[&one, &scrap], "scrap:2:");
     refused(&[&one, &out.path().join("nowhere")], "nowhere");

@@ -5,7 +5,7 @@
 //! (a report is held until it is acknowledged), Ar7, Ca4 and Ca5. Broken in
 //! Systemorph/MeshWeaver#4708, where a builder asked its own copy before it reported.
 
-use handover_core::{GrantId, Host, HostId, Phase, Record};
+use handover_core::{GrantId, Host, Phase, Record};
 
 use super::{Around, Property, Transition, Violation, demand};
 use crate::mark::mark;
@@ -42,7 +42,8 @@ pub(crate) fn judge(
         return Err(Violation::new(Property::NoLostReport, why));
     }
     let end = world.real_end(grant);
-    let counts = end.is_some_and(|end| is_complete(end, id)) && !world.is_revoked(grant);
+    let is_earned = |end: &RealEnd| end.host == *id && end.is_complete();
+    let counts = end.is_some_and(is_earned) && !world.is_revoked(grant);
     if counts {
         mark!(NoLostReportCounts);
     }
@@ -51,10 +52,6 @@ pub(crate) fn judge(
         let label = world.host_label(id);
         format!("the build of {grant} on {label} ended well, and {version} is not approved")
     })
-}
-
-fn is_complete(end: &RealEnd, host: &HostId) -> bool {
-    end.host == *host && end.is_complete()
 }
 
 #[cfg(test)]

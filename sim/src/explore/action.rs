@@ -116,7 +116,8 @@ impl Action {
     }
 }
 
-/// All choices of a state, in a fixed order. `named` are the grants that anybody in this state still names.
+/// All choices of a state, in a fixed order. `named` are the grants that anybody in this state still
+/// names.
 pub(super) fn choices(
     world: &World,
     budget: Budget,

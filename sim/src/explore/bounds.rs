@@ -213,7 +213,7 @@ impl Bounds {
         let Reductions { projection, equal_views, .. } = self.reductions;
         let is_right = is_current(self.protocol) || projection && equal_views;
         let gaps = if is_right { Gaps::NONE } else { Gaps::NEIGHBOURS };
-        if self.has_any(&[FaultKind::Reuse]) { Gaps { words: u8::MAX, ..gaps } } else { gaps }
+        if self.has_any(&[FaultKind::Reuse]) { gaps.with_all_words() } else { gaps }
     }
 
     /// Is what a host does worked out once for many states? Not where another reduction but
@@ -361,6 +361,11 @@ impl Gaps {
     pub(super) const NONE: Self = Self { all: 1, words: 1 };
     /// Neighbours stay neighbours, and the first numbers are told from later ones.
     pub(super) const NEIGHBOURS: Self = Self { all: 2, words: 2 };
+
+    /// The words keep how far they are apart.
+    pub(super) const fn with_all_words(self) -> Self {
+        Self { words: u8::MAX, ..self }
+    }
 
     pub(super) fn most(self, number: Number) -> u64 {
         if number.is(Kind::Seq) { self.words.into() } else { self.all.into() }

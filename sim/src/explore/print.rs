@@ -48,7 +48,7 @@ impl Printer {
         self.numbers.extend(parts.iter().flat_map(|part| part.numbers.iter().copied()));
         self.numbers.sort_unstable();
         self.numbers.dedup();
-        self.rank_all();
+        self.rank_all(self.gaps(world));
         self.bytes.clear();
         for part in &parts {
             self.write(part);
@@ -74,8 +74,15 @@ impl Printer {
         parts
     }
 
+    /// Once two processes speak under one number, the words of one count as those of the other: then
+    /// it matters how far they are apart.
+    fn gaps(&self, world: &World) -> Gaps {
+        let gaps = self.scratch.gaps;
+        if world.history().reused { gaps.with_all_words() } else { gaps }
+    }
+
     /// Each number's rank among those of its kind and scope; with gaps, neighbours stay neighbours.
-    fn rank_all(&mut self) {
+    fn rank_all(&mut self, gaps: Gaps) {
         self.ranks.clear();
         let mut last: Option<(Number, u32)> = None;
         for number in &self.numbers {
@@ -83,7 +90,7 @@ impl Printer {
                 Some((last, rank)) if last.group() == number.group() => (last.value(), rank),
                 Some(_) | None => (0, 0),
             };
-            let gap = (number.value() - value).min(self.scratch.gaps.most(*number));
+            let gap = (number.value() - value).min(gaps.most(*number));
             let rank = rank + u32::try_from(gap).expect("few words");
             self.ranks.push(rank);
             last = Some((*number, rank));
@@ -189,6 +196,18 @@ mod tests {
                 assert_eq!(printer.print(&once), printer.print(&again), "{protocol} {at}");
             }
         }
+    }
+
+    #[test]
+    fn after_a_reuse_worlds_that_differ_in_their_words_have_two_prints() {
+        let setup = setup("current");
+        let mut printer = Printer::new(&setup);
+        let once = after(&World::new(setup), &round(Event::Ask(A)));
+        let twice = after(&once, &round(Event::Reask(A)));
+        // The record has heard 2 words of one, and 4 of the other.
+        let again = [Event::Crash(A), Event::Reuse(A), Event::Ask(Who::from(HOSTS))];
+        let [once, twice] = [once, twice].map(|world| printer.print(&after(&world, &again)));
+        assert_ne!(once, twice);
     }
 
     #[test]

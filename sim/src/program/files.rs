@@ -29,6 +29,16 @@ pub(super) fn refuse_missing(paths: &[PathBuf]) -> Result<(), Judgement> {
     if named.is_empty() { Ok(()) } else { Err(Judgement::Unreadable) }
 }
 
+/// Reads the text of a regular file. To open a pipe would wait for its writer, and a device may have
+/// no end.
+pub(super) fn read_regular(path: &Path) -> io::Result<String> {
+    if !fs::metadata(path)?.is_file() {
+        let what = "this is no regular file, and a folder, a pipe or a device is not read";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+    }
+    fs::read_to_string(path)
+}
+
 /// Refuses an output that is one of the inputs, or that cannot be written. Nothing is changed.
 pub(super) fn refuse_output(output: Option<&Path>, inputs: &Suite) -> Result<(), Judgement> {
     let Some(output) = output else {

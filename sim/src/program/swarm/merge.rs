@@ -1,14 +1,13 @@
 //! The results of all shards, put together.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use handover_sim::suite::Judgement;
 use handover_sim::swarm::{Shard, Tally};
 
 use super::super::complain;
-use super::super::files::refuse_missing;
+use super::super::files::{read_regular, refuse_missing};
 use super::results::{RanJson, Results, Told};
 
 /// The results of one shard, and the file that they are from.
@@ -43,7 +42,7 @@ fn refuse(why: &str) -> Judgement {
 fn read(path: &Path) -> Result<Part, String> {
     let name = path.display();
     let help = "help: --merge takes what `handover-sim swarm --shard I/N --json` has printed";
-    let text = fs::read_to_string(path).map_err(|error| format!("{name}: {error}\n{help}"))?;
+    let text = read_regular(path).map_err(|error| format!("{name}: {error}\n{help}"))?;
     let results: Results = serde_json::from_str(&text)
         .map_err(|error| format!("{name}:{}:{}: {error}\n{help}", error.line(), error.column()))?;
     let tally = results.tally().map_err(|why| format!("{name}: {why}\n{help}"))?;
