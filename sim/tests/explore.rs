@@ -409,12 +409,25 @@ fn the_program_ends_with_4_where_the_bound_is_reached_and_with_1_where_nothing_b
     assert_eq!(exit, Some(1), "a wrong protocol that breaks nothing here is not as it should be");
 }
 
+/// A space without an end would look like a hang.
+#[test]
+fn the_program_names_a_command_that_ends_where_a_wrong_protocol_breaks_nothing() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let wrong = ["--hosts", "1", "--protocol", "word-buries-the-last-life"];
+    let (_, out, _) = program(folder.path(), &wrong);
+    let tip = out.split_once("`explore ").and_then(|(_, rest)| rest.split_once('`'));
+    let (tip, _) = tip.unwrap_or_else(|| panic!("no command in\n{out}"));
+    let named: Vec<&str> = tip.split(' ').collect();
+    assert!(named.contains(&"--max-states"), "{tip}");
+    assert_eq!(program(folder.path(), &named).0, Some(0), "{tip}");
+}
+
 #[test]
 fn the_program_ends_early_within_a_memory() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let (exit, out, _) = program(folder.path(), &["--hosts", "3", "--max-memory", "1K"]);
     assert_eq!(exit, Some(4));
-    assert!(out.contains("NoWedge          unknown\n") && out.contains("ended early"), "{out}");
+    assert!(out.contains("NoWedge          unknown\n") && out.contains("by --max-memory"), "{out}");
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn an_interrupted_exploration_reports_what_it_has_seen_and_ends_with_4() {
         ["explore", "--hosts", "4", "--versions", "2", "--faults", "crash=3,gone=3,reask=3"];
     let (out, _) = interrupted(&endless, " states/s ");
     assert_eq!(out.matches(" unknown\n").count(), 18, "{out}");
-    assert!(out.contains("the search ended early: "), "{out}");
+    assert!(out.contains("the search ended early, by Ctrl-C: "), "{out}");
 }
 
 #[test]

@@ -217,7 +217,7 @@ impl Bounds {
     }
 
     /// Is what a host does worked out once for many states? Not where another reduction but
-    /// `symmetry` is off, nor with more hosts than five, nor where a number may be used twice, nor
+    /// `symmetry` and `spent` is off, nor with more hosts than five, nor where a number may be used twice, nor
     /// under a wrong protocol that operators may mislead or that may lose a commit.
     #[must_use]
     pub fn shares_steps(&self) -> bool {
@@ -250,10 +250,12 @@ impl Bounds {
 
     /// Is what is spent left out? Not where a number may be used twice: then the dead are not done.
     /// Nor where a commit may be lost: who says again what was heard is answered only where no view
-    /// is on its way to it, be it one that says nothing.
+    /// is on its way to it, be it one that says nothing. Nor where what is superseded arrives: then
+    /// it counts how new a view is that says nothing.
     pub(super) fn leaves_out_spent(&self) -> bool {
+        let Reductions { spent, superseded, .. } = self.reductions;
         let counts = self.has_any(&[FaultKind::Reuse, FaultKind::Conflict]);
-        self.reductions.spent && is_current(self.protocol) && !counts
+        spent && superseded && is_current(self.protocol) && !counts
     }
 
     fn has_any(&self, kinds: &[FaultKind]) -> bool {

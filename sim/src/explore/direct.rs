@@ -126,7 +126,7 @@ impl Node {
                 node.parts.share(&mut desk.printed);
                 Box::new(node)
             });
-            outcomes.push(Outcome { print, is_free, broken, node });
+            outcomes.push(Outcome { broken, ..Outcome::of(print, is_free, node) });
         }
     }
 }

@@ -14,8 +14,10 @@ pub struct Progress {
     pub frontier: usize,
     /// Steps from the start to the states that are being expanded.
     pub depth: usize,
-    /// Bytes that the search holds, about.
+    /// Bytes of the tables that the search holds, about.
     pub memory: usize,
+    /// A safety property that is known to be broken: the one that broke first.
+    pub broken: Option<Property>,
 }
 
 /// What a search covered.

@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use handover_core::{
-    GrantId, Hold, HostId, Incarnation, Line, Name, Record, RecordParts, Revision, Seq, Standing,
-    Ticket, Work,
+    Candidate, Executor, GrantId, Hold, Host, HostId, Incarnation, Line, Name, Priority, Record,
+    RecordParts, Revision, Seq, Settings, Standing, Ticket, Work,
 };
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
@@ -17,7 +17,7 @@ use super::encode::{heard, place_part, process_part, whole_part};
 use super::key::{Part, Role, Scratch, rank_all};
 use super::renumber::{renumbered, renumbered_without_spent};
 use crate::variants::is_current;
-use crate::world::{Common, Ground, History, Link, Member, Oracle, Process, World};
+use crate::world::{Common, Ground, History, Link, Member, Oracle, Process, Who, World};
 
 /// A set of grants, or of tickets, by their numbers.
 pub(super) type Numbers = u64;
@@ -243,8 +243,11 @@ pub(super) fn seat_of(
     let ranks = Ranks::of(&parts);
     part_of(&parts, 0, &ranks, scratch, knows, |scratch| {
         let spot = small_spot(world, place, &ranks, scratch);
-        let members = world.members().enumerate();
-        let members = members.map(|(at, member)| small_member(&member, at, &ranks, scratch));
+        let members = world.members().enumerate().map(|(at, (process, link))| {
+            let is_over = !process.lives() && world.newest(&process.name) != Some(Who::from(at));
+            let process = if is_over { Arc::new(bare(&process)) } else { process };
+            small_member(&(process, link), at, &ranks, scratch)
+        });
         let ballot = ballot_of(&spot, !is_current(world.protocol()));
         (Seat { spot, members: members.collect() }, ballot)
     })
@@ -363,6 +366,31 @@ fn small_member((process, link): &Member, at: usize, ranks: &Ranks, scratch: &Sc
         ..Link::clone(link)
     };
     (Arc::new(process), Arc::new(link))
+}
+
+/// A process of which nothing but its identity is part of a state: its book names grants that are
+/// numbered no more.
+fn bare(process: &Process) -> Process {
+    let (id, version) = (process.host.id().clone(), process.host.version().clone());
+    let executor = Executor::new(Settings::new(1, false), version.clone());
+    Process {
+        name: process.name.clone(),
+        life: process.life,
+        ledger: Arc::new(executor.ledger().clone()),
+        host: Host::new(Candidate::new(id, version, Priority(0)), executor),
+        orders: Vec::new(),
+        builds: Arc::default(),
+        ended: Arc::default(),
+        workspaces: Arc::default(),
+        artifacts: Arc::default(),
+        said: Seq(0),
+        muted: Seq(0),
+        put_off: Vec::new(),
+        owes_drain: Arc::default(),
+        shown: None,
+        stale: 0,
+        slow: 1,
+    }
 }
 
 /// The numbers that a state shares, numbered anew from 1.

@@ -9,7 +9,7 @@ use super::liveness;
 use super::local::Local;
 use super::space::{Numbering, Space, State, in_parallel};
 use super::story::{Counterexample, judge_choices, tell};
-use super::system::{Direct, Expansion, Marks, System};
+use super::system::{Direct, Expansion, Marks, Outcome, System};
 use super::{Property, Verdict};
 use crate::check::Violation;
 use crate::scenario::Keyword as _;
@@ -49,6 +49,9 @@ struct Search<'a, S: System> {
     /// The states before it are at most as deep.
     level_end: usize,
     broken: BTreeMap<Property, Break>,
+    first_broken: Option<Property>,
+    /// What was broken where a state was worked out, and not where its path is gone again.
+    unshown: Marks,
 }
 
 impl<'a, S: System> Search<'a, S> {
@@ -62,6 +65,8 @@ impl<'a, S: System> Search<'a, S> {
             depth: 0,
             level_end: 1,
             broken: BTreeMap::new(),
+            first_broken: None,
+            unshown: Marks::NONE,
         }
     }
 
@@ -113,13 +118,16 @@ impl<'a, S: System> Search<'a, S> {
         }
         let from = State::try_from(from).expect("at most 2^31 states");
         if expansion.suspected[at] != Marks::NONE {
-            self.judge(self.space.origin(from), expansion.suspected[at]);
+            self.judge(self.space.origin(from), Marks::NONE, expansion.suspected[at]);
         }
         let (start, end) = expansion.ranges[at];
         let outcomes = &mut expansion.outcomes[start..end];
-        let broken = outcomes.iter().fold(0, |all, outcome| all | outcome.broken.0);
-        if broken != 0 {
-            self.judge(from, Marks(broken));
+        let all = |marks: fn(&Outcome<S::Node>) -> Marks| {
+            outcomes.iter().fold(Marks::NONE, |all, outcome| all.and(marks(outcome)))
+        };
+        let (broken, suspected) = (all(|each| each.broken), all(|each| each.suspected));
+        if broken.and(suspected) != Marks::NONE {
+            self.judge(from, broken, suspected);
         }
         self.transitions += outcomes.len();
         let known = outcomes.iter_mut();
@@ -130,20 +138,25 @@ impl<'a, S: System> Search<'a, S> {
         });
     }
 
-    /// Looks for the first choice of a state that breaks each of these properties, unless one is
-    /// known.
-    fn judge(&mut self, from: State, marks: Marks) {
+    /// Looks for the first choice of a state that breaks each of these properties, or may, unless one
+    /// is known.
+    fn judge(&mut self, from: State, broken: Marks, suspected: Marks) {
+        let marks = broken.and(suspected).properties();
         let unknown: Vec<Property> =
-            marks.properties().filter(|property| !self.broken.contains_key(property)).collect();
+            marks.filter(|property| !self.broken.contains_key(property)).collect();
         if unknown.is_empty() {
             return;
         }
         let path = self.space.path(from);
         for (print, violation) in judge_choices(self.bounds, &path) {
             if unknown.contains(&violation.property) {
+                self.first_broken.get_or_insert(violation.property);
                 let path = path.iter().copied().chain([print]).collect();
                 self.broken.entry(violation.property).or_insert(Break { path, violation });
             }
+        }
+        for property in broken.properties().filter(|each| !self.broken.contains_key(each)) {
+            self.unshown.put(property);
         }
     }
 
@@ -155,6 +168,7 @@ impl<'a, S: System> Search<'a, S> {
             frontier,
             depth: self.depth,
             memory: self.space.bytes() + self.system.bytes() + frontier * S::NODE_BYTES,
+            broken: self.first_broken,
         }
     }
 
@@ -216,7 +230,11 @@ impl<'a, S: System> Search<'a, S> {
                 | Property::QueueKept
                 | Property::RecoveryExact => shown(),
             };
-            found.map_or_else(|| unbroken.clone(), |found| Verdict::Broken(Box::new(found)))
+            match found {
+                Some(found) => Verdict::Broken(Box::new(found)),
+                None if self.unshown.contains(*property) => Verdict::Unknown,
+                None => unbroken.clone(),
+            }
         };
         let verdicts = Property::ALL.iter().map(|each| (*each, verdict(each))).collect();
         Exploration { coverage, verdicts }

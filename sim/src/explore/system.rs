@@ -19,9 +19,17 @@ impl Marks {
         self.0 |= 1 << property as u32;
     }
 
+    pub(super) fn contains(self, property: Property) -> bool {
+        self.0 & 1 << property as u32 != 0
+    }
+
+    pub(super) fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
     pub(super) fn properties(self) -> impl Iterator<Item = Property> {
         let all = Property::ALL.iter().copied();
-        all.filter(move |property| self.0 & 1 << *property as u32 != 0)
+        all.filter(move |property| self.contains(*property))
     }
 }
 
@@ -38,10 +46,19 @@ impl FromIterator<Property> for Marks {
 pub(super) struct Outcome<N> {
     pub(super) print: u64,
     pub(super) is_free: bool,
-    /// What it breaks, or may break.
+    /// What it breaks.
     pub(super) broken: Marks,
+    /// What it may break, and has to be judged as a whole.
+    pub(super) suspected: Marks,
     /// None where the state was known before the batch, or met earlier in it.
     pub(super) node: Option<N>,
+}
+
+impl<N> Outcome<N> {
+    /// One that breaks nothing.
+    pub(super) const fn of(print: u64, is_free: bool, node: Option<N>) -> Self {
+        Self { print, is_free, broken: Marks::NONE, suspected: Marks::NONE, node }
+    }
 }
 
 /// What some states lead to.

@@ -12,7 +12,8 @@ use crate::world::{Who, World};
 
 /// Takes off the links what the other side would refuse whatever happens, what says the same as the
 /// message before it, and what is later than the bound allows. Nothing is known as the newest
-/// publication afterwards: it is on the link, or it has been read. `before` is tidy.
+/// publication afterwards: it is on the link, has been read, or says no more than what was. `before` is
+/// tidy.
 pub(super) fn tidy(world: &mut World, before: &World, bounds: &Bounds) {
     let (known, count) = (before.processes().count(), world.processes().count());
     let same_record = world.shares_record(before);

@@ -273,7 +273,8 @@ pub(super) struct Explore {
     /// Give up after so many states
     #[arg(long, value_name = "N", value_parser = range::<usize>(1, i64::MAX))]
     pub(super) max_states: Option<usize>,
-    /// Give up when the search holds so many bytes: `512M`, `8G`
+    /// Give up when the tables of the search hold so many bytes: `512M`, `8G`. The process takes two
+    /// to three times that
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(super) max_memory: Option<usize>,
     /// Decide safety alone, which takes half of the memory

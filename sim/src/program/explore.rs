@@ -22,6 +22,8 @@ use super::{complain, interrupt, json, print, progress, replay_command};
 pub(super) struct Explored {
     pub(super) bounds: Bounds,
     pub(super) found: Exploration,
+    /// What ended the search before all was seen.
+    pub(super) ended_by: Option<&'static str>,
     /// The files of the counterexamples.
     pub(super) paths: BTreeMap<Property, PathBuf>,
 }
@@ -36,6 +38,13 @@ pub(super) fn explore(asked: &Explore) -> Judgement {
         ));
         return Judgement::Unreadable;
     }
+    if asked.builds_everywhere && asked.deployments == 0 && asked.builds == 0 {
+        complain(
+            "error: --builds-everywhere, and no build for anybody\n\
+             help: say how many with --deployments N or --builds N",
+        );
+        return Judgement::Unreadable;
+    }
     if let Some(out) = &asked.out
         && let Err(refused) = refuse_output_among(out, &[])
     {
@@ -43,8 +52,8 @@ pub(super) fn explore(asked: &Explore) -> Judgement {
     }
     interrupt::listen();
     let bounds = bounds(asked);
-    let found = search(&bounds, asked, "");
-    let mut explored = Explored { bounds, found, paths: BTreeMap::new() };
+    let (found, ended_by) = search(&bounds, asked, "");
+    let mut explored = Explored { bounds, found, ended_by, paths: BTreeMap::new() };
     let saved = explored.save(asked.out.as_ref());
     let text = if asked.json { json::explore(&explored) } else { explored.table() };
     explored.judgement().max(saved).max(print(&text))
@@ -56,10 +65,16 @@ const LINE_STATES: usize = 50_000;
 /// More states than this between two lines would look like a hang.
 const LINE_STATES_MAX: usize = 1_000_000;
 
-/// Searches until all is seen, a bound is reached or the user has enough; it tells how far it is.
-pub(super) fn search(bounds: &Bounds, asked: &Explore, label: &str) -> Exploration {
+/// Searches until all is seen, a bound is reached or the user has enough; it tells how far it is, and
+/// answers also with what ended it before all was seen.
+pub(super) fn search(
+    bounds: &Bounds,
+    asked: &Explore,
+    label: &str,
+) -> (Exploration, Option<&'static str>) {
     let line = progress::line();
     let mut told = LINE_STATES;
+    let mut ended_by = None;
     let found = explore::explore(bounds, asked.jobs.count(), |progress| {
         let text = message(progress, line.elapsed());
         if line.is_hidden() && progress.states >= told {
@@ -68,14 +83,16 @@ pub(super) fn search(bounds: &Bounds, asked: &Explore, label: &str) -> Explorati
         }
         line.set_message(format!("{label}{text}"));
         line.tick();
-        let full = asked.max_memory.is_some_and(|most| progress.memory > most);
-        if full || interrupt::is_interrupted() {
-            return ControlFlow::Break(());
+        if interrupt::is_interrupted() {
+            ended_by = Some("Ctrl-C");
+        } else if asked.max_memory.is_some_and(|most| progress.memory > most) {
+            ended_by = Some("--max-memory");
         }
-        ControlFlow::Continue(())
+        if ended_by.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     line.finish_and_clear();
-    found
+    let ended_by = ended_by.or(Some("--max-states")).filter(|_| found.coverage.frontier > 0);
+    (found, ended_by)
 }
 
 fn bounds(asked: &Explore) -> Bounds {
@@ -99,12 +116,14 @@ fn bounds(asked: &Explore) -> Bounds {
 }
 
 fn message(progress: &Progress, elapsed: Duration) -> String {
-    let Progress { states, transitions, frontier, depth, memory } = progress;
+    let Progress { states, transitions, frontier, depth, memory, broken } = progress;
+    let broken = broken.map(|property| format!("  {property} is broken; Ctrl-C ends the search"));
     let rate = *states as f64 / elapsed.as_secs_f64().max(0.001);
     let memory = memory >> 20;
     format!(
         "{states} states  {rate:.0} states/s  {transitions} transitions  frontier {frontier}  \
-         depth {depth}  {memory} MiB"
+         depth {depth}  {memory} MiB{}",
+        broken.unwrap_or_default()
     )
 }
 
@@ -186,10 +205,10 @@ impl Explored {
             "the chance that two different states were taken for one is below {:.0e}",
             coverage.collision_chance
         );
-        if coverage.frontier > 0 {
+        if let Some(by) = self.ended_by {
             let _ = writeln!(
                 text,
-                "the search ended early: {} states were reached and not explored further",
+                "the search ended early, by {by}: {} states were reached and not explored further",
                 coverage.frontier
             );
         }
@@ -221,6 +240,9 @@ impl Explored {
         options.push(format!("--faults {}", if faults.is_empty() { "none" } else { &faults }));
         if !bounds.reductions.superseded {
             options.push("--any-order".to_owned());
+        }
+        if bounds.states_max < usize::MAX {
+            options.push(format!("--max-states {}", bounds.states_max));
         }
         format!("`explore {}` shows it", options.join(" "))
     }

@@ -33,8 +33,8 @@ pub(super) fn explore(asked: &Explore) -> Judgement {
             liveness: !asked.safety_only,
             ..row.bounds()
         };
-        let found = search(&bounds, asked, &format!("{}  ", row.name));
-        let explored = Explored { bounds, found, paths: BTreeMap::new() };
+        let (found, ended_by) = search(&bounds, asked, &format!("{}  ", row.name));
+        let explored = Explored { bounds, found, ended_by, paths: BTreeMap::new() };
         judgement = judgement.max(explored.judgement());
         let is_seen = explored.found.coverage.frontier == 0;
         if is_seen { &mut seen.to_the_end } else { &mut seen.in_part }.push(row.name);

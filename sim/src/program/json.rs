@@ -119,6 +119,8 @@ struct ExploreJson {
     depth: usize,
     /// States that were reached and not explored further.
     frontier: usize,
+    /// What ended the search before all was seen; null where nothing did.
+    ended_by: Option<&'static str>,
     converged: usize,
     /// Two different states were taken for one with at most this chance.
     collision_chance: f64,
@@ -256,6 +258,7 @@ fn explore_json(row: Option<&'static str>, explored: &Explored) -> ExploreJson {
         transitions: coverage.transitions,
         depth: coverage.depth,
         frontier: coverage.frontier,
+        ended_by: explored.ended_by,
         converged: coverage.converged,
         collision_chance: coverage.collision_chance,
         verdicts: verdicts.collect(),

@@ -54,7 +54,7 @@ pub(super) fn explore(folder: &Path) -> (Explored, Judgement) {
     let row = ROWS.iter().find(|row| row.name == EXPLORED).expect("it is in the table");
     let bounds = row.bounds();
     let found = explore::explore(&bounds, jobs(), |_| ControlFlow::Continue(()));
-    let mut explored = Explored { bounds, found, paths: BTreeMap::new() };
+    let mut explored = Explored { bounds, found, ended_by: None, paths: BTreeMap::new() };
     let mut saved = Judgement::AsExpected;
     for broken in explored.found.broken() {
         let property = broken.violation.property;

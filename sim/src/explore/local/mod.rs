@@ -134,6 +134,8 @@ struct Step {
     price: Price,
     kind: StepKind,
     broken: Marks,
+    /// What it may break: the holder is not there to be looked at.
+    suspected: Marks,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -202,7 +204,7 @@ impl<'a> Local<'a> {
             start.places[at] = local.seats.put(seat);
         }
         let print = local.print(&start);
-        (local, Outcome { print, is_free: true, broken: Marks::NONE, node: Some(start) })
+        (local, Outcome::of(print, true, Some(start)))
     }
 
     pub(super) fn scratch(&self) -> Scratch {
@@ -355,8 +357,9 @@ impl Local<'_> {
         if went.and_then(|()| self.rename(&mut after, expanding.missing)).is_some() {
             let print = self.print(&after);
             let is_free = step.price == Price::NOTHING;
-            let outcome = Outcome { print, is_free, broken: step.broken, node: Some(after) };
-            expanding.outcomes.push(outcome);
+            let Step { broken, suspected, .. } = *step;
+            let outcome = Outcome::of(print, is_free, Some(after));
+            expanding.outcomes.push(Outcome { broken, suspected, ..outcome });
         }
     }
 

@@ -17,9 +17,16 @@ use crate::world::{Event, World};
 
 /// What was worked out.
 pub(in super::super) enum Worked {
-    Block { steps: Vec<(Price, WorkedStep, Marks)>, block: Block },
+    Block { steps: Vec<(Price, WorkedStep, Judged)>, block: Block },
     Core(Box<PartOf<Core>>),
     Seat(Box<PartOf<Seat>>),
+}
+
+/// What a step breaks, and what it may break.
+#[derive(Clone, Copy)]
+pub(in super::super) struct Judged {
+    broken: Marks,
+    suspected: Marks,
 }
 
 pub(in super::super) enum WorkedStep {
@@ -104,7 +111,8 @@ impl Local<'_> {
             if let Some(what) = Everywhere::of(&choice.action) {
                 if !takes_turns {
                     let kind = WorkedStep::Everywhere(what);
-                    steps.push((choice.cost.price(), kind, Marks::NONE));
+                    let nothing = Judged { broken: Marks::NONE, suspected: Marks::NONE };
+                    steps.push((choice.cost.price(), kind, nothing));
                 }
                 continue;
             }
@@ -117,7 +125,7 @@ impl Local<'_> {
             {
                 continue;
             }
-            let (after, broken) = self.judged(&world, choice);
+            let (after, judged) = self.judged(&world, choice);
             let is_turn =
                 is_decided_with_others(&world, &choice.action) || is_election(&world, &after);
             has_turns |= is_turn;
@@ -129,32 +137,33 @@ impl Local<'_> {
                 Some(at) => WorkedStep::Here(core, Box::new(self.seat(&after, at, scratch))),
                 None => WorkedStep::Core(core.expect("it is the record that an operator changes")),
             };
-            steps.push((choice.cost.price(), kind, broken));
+            steps.push((choice.cost.price(), kind, judged));
         }
         Worked::Block { steps, block: Block { has_turns, ..block_of(&world, at) } }
     }
 
     /// What a choice makes of a world, and what it breaks, or may break where the holder is not
     /// there to be looked at.
-    fn judged(&self, before: &World, choice: &Choice) -> (World, Marks) {
+    fn judged(&self, before: &World, choice: &Choice) -> (World, Judged) {
         let (after, violations) = take(before, choice, self.bounds);
-        let mut marks: Marks = violations.iter().map(|violation| violation.property).collect();
+        let broken = violations.iter().map(|violation| violation.property).collect();
+        let mut judged = Judged { broken, suspected: Marks::NONE };
         let hold = before.committed().hold().filter(|hold| hold.is_started());
         if let Some(hold) = hold.filter(|hold| before.by_id(&hold.host).is_none()) {
             let now = after.committed().hold();
             let stays = now.is_some_and(|now| now.grant == hold.grant && now.is_started());
             if !stays && !after.history().revoked.contains(&hold.grant) {
-                marks.put(Property::NoEviction);
+                judged.suspected.put(Property::NoEviction);
             }
         }
-        (after, marks)
+        (after, judged)
     }
 
     pub(in super::super) fn take_in(&mut self, question: &Question, worked: Worked) {
         let answer = match worked {
             Worked::Block { steps, block } => {
                 let start = self.steps.len();
-                for (price, kind, broken) in steps {
+                for (price, kind, Judged { broken, suspected }) in steps {
                     let kind = match kind {
                         WorkedStep::Everywhere(what) => StepKind::Everywhere(what),
                         WorkedStep::Core(core) => StepKind::Core(self.cores.put(*core)),
@@ -164,7 +173,7 @@ impl Local<'_> {
                             place: self.seats.put(*seat),
                         },
                     };
-                    self.steps.push(Step { price, kind, broken });
+                    self.steps.push(Step { price, kind, broken, suspected });
                 }
                 let number = |at: usize| u32::try_from(at).expect("fewer steps than transitions");
                 let end = number(self.steps.len());
