@@ -19,6 +19,7 @@ const TOP: f64 = 40.0;
 const BOTTOM: f64 = 50.0;
 
 const STYLE: &str = "
+  .paper { fill: #ffffff }
   text { font: 13px sans-serif; fill: #1f2328 }
   .title { font-weight: bold }
   .axis { stroke: #59636e; fill: none }
@@ -26,7 +27,7 @@ const STYLE: &str = "
   .a { stroke: #0550ae; fill: none; stroke-width: 2 } .a-dot { fill: #0550ae }
   .b { stroke: #bc4c00; fill: none; stroke-width: 2; stroke-dasharray: 6 4 } .b-dot { fill: #bc4c00 }
   @media (prefers-color-scheme: dark) {
-    text { fill: #f0f6fc } .axis { stroke: #9198a1 } .grid { stroke: #3d444d }
+    .paper { fill: #0d1117 } text { fill: #f0f6fc } .axis { stroke: #9198a1 } .grid { stroke: #3d444d }
     .a { stroke: #79c0ff } .a-dot { fill: #79c0ff } .b { stroke: #ffa657 } .b-dot { fill: #ffa657 }
   }
 ";
@@ -45,6 +46,7 @@ pub fn draw(title: &str, lines: &[Line; 2]) -> String {
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\">\n\
          <title>{title}</title>\n<style>{STYLE}</style>\n\
+         <rect class=\"paper\" width=\"{WIDTH}\" height=\"{HEIGHT}\"/>\n\
          <text class=\"title\" x=\"{LEFT}\" y=\"22\">{title}</text>\n"
     );
     let mut nanos = 0.0;
@@ -55,7 +57,7 @@ pub fn draw(title: &str, lines: &[Line; 2]) -> String {
         let (text_x, text_y) = (LEFT - 8.0, at + 4.0);
         let _ = writeln!(
             svg,
-            "<text x=\"{text_x}\" y=\"{text_y:.1}\" text-anchor=\"end\">{label} us</text>"
+            "<text x=\"{text_x}\" y=\"{text_y:.1}\" text-anchor=\"end\">{label} µs</text>"
         );
         nanos += step;
     }

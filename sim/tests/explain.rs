@@ -3,7 +3,7 @@
 use handover_sim::check::{Property, Violation};
 use handover_sim::choose::{WalkSettings, walk};
 use handover_sim::explain::{
-    Class, Evidence, Explanation, Failure, Fewest, Limits, departures, explain,
+    Class, Evidence, Explanation, Failure, Fewest, Limits, departures, explain, no_return,
 };
 use handover_sim::scenario::{self, Ended, Scenario};
 use handover_sim::swarm::{Settings, Strategy, run_seed};
@@ -239,6 +239,15 @@ fn a_livelock_of_a_large_rollout_is_explained_by_few_steps_of_few_hosts() {
     assert!(explanation.setup.places.len() <= 2, "{explanation}");
     assert!(explanation.steps() < 40, "{explanation}");
     assert!(explanation.replayed_steps < 200_000, "{explanation}");
+}
+
+#[test]
+fn a_point_of_no_return_that_the_limits_do_not_reach_is_not_known() {
+    let explanation = explain(&crossed(), &Limits::default());
+    let limits = Limits { steps_max: 0, ..Limits::default() };
+    let found = no_return(&explanation.setup, &explanation.schedule, &limits);
+    let why = found.expect_err("there are no steps to look with").to_string();
+    assert_eq!(why, "not known, as far as the limits reached");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Class, Departure, Evidence, Explanation, Fewest, NoReturn};
+use super::{Class, Departure, Evidence, Explanation, Fewest, NoPoint, NoReturn};
 use crate::check::Property;
 
 /// What an explanation says, without the schedule and its scenario: text for people, and what JSON
@@ -97,7 +97,7 @@ impl fmt::Display for Told<'_> {
             writeln!(f, "no return   {no_return}")?;
         }
         if report.open {
-            writeln!(f, "no return   none: in another order than the calm one it still converges")?;
+            writeln!(f, "no return   {}", NoPoint::Open)?;
         }
         let Report { hosts, steps, replays, replayed_steps, .. } = report;
         let s = if *hosts == 1 { "" } else { "s" };
@@ -127,6 +127,15 @@ impl fmt::Display for NoReturn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (event, step) = (&self.event, self.step + 1);
         write!(f, "step {step}, `{event}`: {}", self.evidence)
+    }
+}
+
+impl fmt::Display for NoPoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Open => "none: in another order than the calm one it still converges",
+            Self::Unknown => "not known, as far as the limits reached",
+        })
     }
 }
 

@@ -74,7 +74,7 @@ struct Builder {
     lanes: Lanes,
     flight: Flight,
     /// The bars that have begun and not ended, by what they are of.
-    open: BTreeMap<(BarKind, usize, String), usize>,
+    open: BTreeMap<Lasting, usize>,
     /// The works that have a slot.
     slots: BTreeMap<Who, BTreeSet<Work>>,
     /// The events up to the end of the file, each with its row.
@@ -85,6 +85,26 @@ struct Builder {
     /// What goes on for ever is drawn for a while.
     is_full: bool,
     broken: Option<(usize, Violation)>,
+}
+
+/// What a bar is of. Two lives of one name have one lane, and each its own bars.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Lasting {
+    kind: BarKind,
+    lane: usize,
+    /// None: it is no process's.
+    life: Option<Who>,
+    what: String,
+}
+
+impl Lasting {
+    fn new(kind: BarKind, lane: usize, what: impl Into<String>) -> Self {
+        Self { kind, lane, life: None, what: what.into() }
+    }
+
+    fn of(who: Who, kind: BarKind, lane: usize, what: impl Into<String>) -> Self {
+        Self { life: Some(who), ..Self::new(kind, lane, what) }
+    }
 }
 
 /// Where each actor stands.
@@ -142,7 +162,7 @@ impl Builder {
         };
         for place in setup.places.iter().filter(|place| !place.up) {
             let lane = builder.lanes.place(&place.name);
-            builder.begin(BarKind::Dead, lane, String::new(), 0);
+            builder.begin(Lasting::new(BarKind::Dead, lane, ""), 0);
         }
         builder
     }
@@ -157,12 +177,16 @@ impl Builder {
                     kind: RowKind::Stale,
                     label: None,
                     fault: None,
-                    commit: None,
+                    commits: Vec::new(),
                 });
             }
             Moment::Step(step) => self.step(step),
             Moment::Broken(violation) => {
                 let row = self.diagram.rows.len().saturating_sub(1);
+                // What breaks a property is worth a row, though it says nothing new.
+                if let Some(row) = self.diagram.rows.last_mut().filter(|row| row.is_quiet()) {
+                    row.kind = RowKind::Follows;
+                }
                 self.broken = Some((row, violation.clone()));
             }
             Moment::End => {
@@ -190,8 +214,8 @@ impl Builder {
         };
         let text = command.unwrap_or_else(|| step.before.name_of(step.event));
         let fault = is_fault(step.before, step.event).then(|| self.struck(step));
-        let commit = self.commit(step);
-        self.diagram.rows.push(Row { text, kind, label: told, fault, commit });
+        let commits = self.commits(step);
+        self.diagram.rows.push(Row { text, kind, label: told, fault, commits });
         self.flight.follow(step, row, !is_told, &self.lanes, &mut self.diagram.messages);
         self.holds(step, row);
         self.builds(step, row);
@@ -208,8 +232,8 @@ impl Builder {
         place.map_or(1, |name| self.lanes.place(&name))
     }
 
-    fn commit(&self, step: &Transition<'_>) -> Option<Commit> {
-        let mut commits = step.facts.iter().filter_map(|fact| {
+    fn commits(&self, step: &Transition<'_>) -> Vec<Commit> {
+        let commits = step.facts.iter().filter_map(|fact| {
             if let Fact::Committed { arbiter, after, .. } = fact {
                 let revision = Some(after.revision().to_string());
                 return Some(Commit { lane: self.lanes.arbiter(*arbiter), revision });
@@ -217,7 +241,7 @@ impl Builder {
             let Fact::Conflicted { arbiter, .. } = fact else { return None };
             Some(Commit { lane: self.lanes.arbiter(*arbiter), revision: None })
         });
-        commits.next_back()
+        commits.collect()
     }
 
     /// Offers and holds, as the committed record has them.
@@ -225,23 +249,20 @@ impl Builder {
         let bar = |record: &Record, world: &World| {
             let hold = record.hold()?;
             let kind = if hold.is_started() { BarKind::Hold } else { BarKind::Offer };
-            Some((kind, 1, format!("{} {}", world.host_label(&hold.host), hold.grant)))
+            let what = format!("{} {}", world.host_label(&hold.host), hold.grant);
+            Some(Lasting::new(kind, 1, what))
         };
         let was = bar(step.before.committed(), step.before);
         let is = bar(step.after.committed(), step.after);
-        let key = |bar: &Option<(BarKind, usize, String)>| bar.as_ref().map(|bar| bar.0);
+        let kind = |bar: &Option<Lasting>| bar.as_ref().map(|bar| bar.kind);
         let grant = |record: &Record| record.hold().map(|hold| hold.grant);
         let same = grant(step.before.committed()) == grant(step.after.committed());
-        if key(&was) == key(&is) && same {
+        if kind(&was) == kind(&is) && same {
             return;
         }
-        let open: Vec<_> =
-            self.open.keys().filter(|(kind, ..)| is_of_record(*kind)).cloned().collect();
-        for (kind, lane, what) in open {
-            self.end(kind, lane, &what, row);
-        }
-        if let Some((kind, lane, what)) = is {
-            self.begin(kind, lane, what, row);
+        self.end_all(row, |bar| is_of_record(bar.kind));
+        if let Some(bar) = is {
+            self.begin(bar, row);
         }
     }
 
@@ -249,19 +270,14 @@ impl Builder {
         for fact in step.facts {
             if let Fact::BuildRuns { who, work } = fact {
                 let lane = self.lanes.host(step.after, *who);
-                self.begin(BarKind::Build, lane, Work::to_string(work), row);
+                self.begin(Lasting::of(*who, BarKind::Build, lane, Work::to_string(work)), row);
             }
             if let Fact::BuildEnded { who, work, .. } | Fact::BuildStopped { who, work } = fact {
                 let lane = self.lanes.host(step.after, *who);
-                self.end(BarKind::Build, lane, &Work::to_string(work), row);
+                self.end(&Lasting::of(*who, BarKind::Build, lane, Work::to_string(work)), row);
             }
             if let Fact::Crashed { who } | Fact::Exited { who } = fact {
-                let lane = self.lanes.host(step.after, *who);
-                let open: Vec<_> =
-                    self.open.keys().filter(|(_, at, _)| *at == lane).cloned().collect();
-                for (kind, lane, what) in open {
-                    self.end(kind, lane, &what, row);
-                }
+                self.end_all(row, |bar| bar.life == Some(*who));
             }
         }
     }
@@ -286,14 +302,11 @@ impl Builder {
             let reserved = executor.has_reservation() && process.lives();
             let words = holders.iter().map(Work::to_string);
             let words: Vec<String> = words.chain(reserved.then(|| "reserved".to_owned())).collect();
-            let open =
-                self.open.keys().filter(|(kind, at, _)| (*kind, *at) == (BarKind::Slot, lane));
-            let open: Vec<String> = open.map(|(.., what)| what.clone()).collect();
-            for what in open.iter().filter(|what| !words.contains(*what)) {
-                self.end(BarKind::Slot, lane, what, row);
-            }
-            for what in words.into_iter().filter(|what| !open.contains(what)) {
-                self.begin(BarKind::Slot, lane, what, row);
+            self.end_all(row, |bar| {
+                (bar.kind, bar.life) == (BarKind::Slot, Some(who)) && !words.contains(&bar.what)
+            });
+            for what in words {
+                self.stretch(Lasting::of(who, BarKind::Slot, lane, what), true, row);
             }
             self.slots.insert(who, holders);
         }
@@ -303,47 +316,60 @@ impl Builder {
     fn stretches(&mut self, step: &Transition<'_>, row: usize) {
         for (index, arbiter) in step.after.arbiters() {
             let lane = self.lanes.arbiter(index);
-            self.stretch(BarKind::Stalled, lane, "record", arbiter.stalled, row);
+            let stalled = Lasting::new(BarKind::Stalled, lane, "record");
+            self.stretch(stalled, arbiter.stalled, row);
         }
         let places: Vec<(Name, usize)> =
             self.lanes.places.iter().map(|(name, lane)| (name.clone(), *lane)).collect();
         for (name, lane) in places {
-            let Some(who) = step.after.newest(&name) else {
+            let named = || step.after.processes().filter(|(_, process)| process.name == name);
+            if named().next().is_none() {
                 continue;
-            };
-            let (process, link) = (step.after.process(who), step.after.link(who));
-            let mut named = step.after.processes().filter(|(_, other)| other.name == name);
-            let is_dead = !named.any(|(_, other)| other.lives());
-            let is_slow = process.slow > 1 || process.stale > 0;
-            let is_stalled = process.life == Life::Paused
-                || link.cut
-                || link.statements_stalled
-                || link.views_stalled;
-            let drains = process.host.executor().is_draining();
-            self.stretch(BarKind::Dead, lane, "", is_dead, row);
-            self.stretch(BarKind::Slow, lane, "", is_slow && !is_dead, row);
-            self.stretch(BarKind::Stalled, lane, "", is_stalled && !is_dead, row);
-            self.stretch(BarKind::Drain, lane, "", drains && !is_dead, row);
+            }
+            let is_dead = !named().any(|(_, process)| process.lives());
+            self.stretch(Lasting::new(BarKind::Dead, lane, ""), is_dead, row);
+            for (who, process) in named() {
+                let (link, lives) = (step.after.link(who), process.lives());
+                let is_slow = process.slow > 1 || process.stale > 0;
+                let is_stalled = process.life == Life::Paused
+                    || link.cut
+                    || link.statements_stalled
+                    || link.views_stalled;
+                let drains = process.host.executor().is_draining();
+                let bar = |kind| Lasting::of(who, kind, lane, "");
+                self.stretch(bar(BarKind::Slow), is_slow && lives, row);
+                self.stretch(bar(BarKind::Stalled), is_stalled && lives, row);
+                self.stretch(bar(BarKind::Drain), drains && lives, row);
+            }
         }
     }
 
-    fn stretch(&mut self, kind: BarKind, lane: usize, what: &str, lasts: bool, row: usize) {
-        let is_open = self.open.contains_key(&(kind, lane, what.to_owned()));
+    fn stretch(&mut self, bar: Lasting, lasts: bool, row: usize) {
+        let is_open = self.open.contains_key(&bar);
         if lasts && !is_open {
-            self.begin(kind, lane, what.to_owned(), row);
+            self.begin(bar, row);
         } else if !lasts && is_open {
-            self.end(kind, lane, what, row);
+            self.end(&bar, row);
         }
     }
 
-    fn begin(&mut self, kind: BarKind, lane: usize, what: String, row: usize) {
-        self.open.insert((kind, lane, what.clone()), self.diagram.bars.len());
-        self.diagram.bars.push(Bar { kind, lane, what, from: row, to: None });
+    fn begin(&mut self, bar: Lasting, row: usize) {
+        let Lasting { kind, lane, ref what, .. } = bar;
+        let drawn = Bar { kind, lane, what: what.clone(), from: row, to: None };
+        self.open.insert(bar, self.diagram.bars.len());
+        self.diagram.bars.push(drawn);
     }
 
-    fn end(&mut self, kind: BarKind, lane: usize, what: &str, row: usize) {
-        if let Some(bar) = self.open.remove(&(kind, lane, what.to_owned())) {
+    fn end(&mut self, bar: &Lasting, row: usize) {
+        if let Some(bar) = self.open.remove(bar) {
             self.diagram.bars[bar].to = Some(row);
+        }
+    }
+
+    fn end_all(&mut self, row: usize, ends: impl Fn(&Lasting) -> bool) {
+        let open: Vec<Lasting> = self.open.keys().filter(|bar| ends(bar)).cloned().collect();
+        for bar in open {
+            self.end(&bar, row);
         }
     }
 
@@ -366,23 +392,24 @@ impl Builder {
             self.diagram.notes.push(Note { row, text, tone: Tone::Plain });
         }
         if let Some((row, violation)) = self.broken.take() {
-            self.note_no_return(setup, &violation);
             let text = format!("{} is broken: {}", violation.property, violation.why);
             self.diagram.notes.push(Note { row, text, tone: Tone::Broken });
+            self.note_no_return(setup, &violation, row);
         }
         self.diagram.notes.sort_by_key(|note| note.row);
         self.diagram
     }
 
-    fn note_no_return(&mut self, setup: &Setup, violation: &Violation) {
+    /// Below the step that it is; below the one that breaks the property if there is none.
+    fn note_no_return(&mut self, setup: &Setup, violation: &Violation, broken: usize) {
         if Class::of(violation.property) != Class::Liveness {
             return;
         }
-        if let Ok(lost) = no_return(setup, &self.events(), &LIMITS) {
-            let row = self.schedule[lost.step].1;
-            let text = format!("no return: {}", lost.evidence);
-            self.diagram.notes.push(Note { row, text, tone: Tone::Lost });
-        }
+        let (row, why, tone) = match no_return(setup, &self.events(), &LIMITS) {
+            Ok(lost) => (self.schedule[lost.step].1, lost.evidence.to_string(), Tone::Lost),
+            Err(why) => (broken, why.to_string(), Tone::Plain),
+        };
+        self.diagram.notes.push(Note { row, text: format!("no return: {why}"), tone });
     }
 }
 

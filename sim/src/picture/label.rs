@@ -6,12 +6,26 @@ use super::build::Lanes;
 use super::model::{Label, Tone};
 use crate::check::Transition;
 use crate::explain::{fault_words, news_of, word_for};
-use crate::world::{Event, Fact, Lost, StepKind, World};
+use crate::world::{Event, Fact, Lost, StepKind, Who, World};
 
 /// What is to be said of a step; none where it says nothing new.
 pub(super) fn label(step: &Transition<'_>, lanes: &Lanes) -> Option<Label> {
-    let (lane, text, tone) = words(step, lanes)?;
-    Some(Label { lane, text, tone })
+    let words = words(step, lanes);
+    let Some((who, alarm)) = alarm(step) else {
+        return words.map(|(lane, text, tone)| Label { lane, text, tone });
+    };
+    let lane = lanes.host(step.after, who);
+    let more = words.filter(|(at, ..)| *at == lane).map(|(_, text, _)| format!(", {text}"));
+    let text = format!("alarm: {alarm}{}", more.unwrap_or_default());
+    Some(Label { lane, text, tone: Tone::Fault })
+}
+
+/// Who raises an alarm, and of which kind.
+fn alarm<'a>(step: &Transition<'a>) -> Option<(Who, &'a str)> {
+    step.facts.iter().find_map(|fact| {
+        let Fact::Alarm { who, text } = fact else { return None };
+        Some((*who, text.split([' ', '(']).next().unwrap_or(text)))
+    })
 }
 
 fn words(step: &Transition<'_>, lanes: &Lanes) -> Option<(usize, String, Tone)> {
@@ -60,18 +74,30 @@ fn decision(step: &Transition<'_>, lanes: &Lanes) -> Option<(usize, String, Tone
 }
 
 fn decided(step: &Transition<'_>, lanes: &Lanes) -> Option<(usize, Option<String>, Tone)> {
+    let (mut decides, mut tone, mut parts) = (None, Tone::Plain, Vec::new());
     for fact in step.facts {
-        if let Fact::Committed { arbiter, before, after, .. } = fact {
-            let (text, tone) = committed(step.after, before, after);
-            let lane = lanes.arbiter(*arbiter);
-            return Some((lane, text, tone));
-        }
-        if let Fact::Refused { arbiter, refusal, .. } = fact {
-            let text = format!("refused: {}", refusal.name());
-            return Some((lanes.arbiter(*arbiter), Some(text), Tone::Plain));
-        }
+        let arbiter = if let Fact::Committed { arbiter, before, after, remark, .. } = fact {
+            let (text, how) = committed(step.after, before, after);
+            tone = tone.max(how);
+            parts.extend(text);
+            parts.extend(remark.as_ref().map(|remark| format!("answers {}", remark.name())));
+            arbiter
+        } else if let Fact::Refused { arbiter, refusal, .. } = fact {
+            parts.push(format!("refused: {}", refusal.name()));
+            arbiter
+        } else if let Fact::Conflicted { arbiter, .. } = fact {
+            parts.push("loses the compare-and-set".to_owned());
+            arbiter
+        } else if let Fact::AnswerLost { arbiter } = fact {
+            parts.push("the answer is lost".to_owned());
+            arbiter
+        } else {
+            continue;
+        };
+        decides.get_or_insert_with(|| lanes.arbiter(*arbiter));
     }
-    None
+    let text = (!parts.is_empty()).then(|| parts.join(", "));
+    decides.map(|lane| (lane, text, tone))
 }
 
 fn committed(world: &World, before: &Record, after: &Record) -> (Option<String>, Tone) {
@@ -131,18 +157,26 @@ fn read(step: &Transition<'_>) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// What the host says of itself in this step.
+/// What the host says of itself in this step, one word after the other.
 fn said(step: &Transition<'_>) -> Option<String> {
-    let mut said = None;
+    let mut said: Vec<(&str, bool)> = Vec::new();
     for fact in step.facts {
         if let Fact::Said { statement, .. } = fact {
-            said = Some(format!("says {}", word_for(&statement.standing)));
+            said.push((word_for(&statement.standing), true));
         }
-        if let Fact::Lost { what: Lost::Unsaid(_), .. } = fact {
-            said = said.map(|said| format!("{said}, to nobody"));
+        if let (Fact::Lost { what: Lost::Unsaid(_), .. }, Some((_, is_sent))) =
+            (fact, said.last_mut())
+        {
+            *is_sent = false;
         }
     }
-    said
+    let words = said.chunk_by(|one, other| one.1 == other.1).map(|words| {
+        let to = if words[0].1 { "" } else { ", to nobody" };
+        let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        format!("{}{to}", words.join(", then "))
+    });
+    let words: Vec<String> = words.collect();
+    (!words.is_empty()).then(|| format!("says {}", words.join("; ")))
 }
 
 /// What a host's own step is called; none where it is of no interest by itself.

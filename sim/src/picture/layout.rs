@@ -3,6 +3,9 @@
 //! Time goes down. Each row has one label at most, beside one lane, so that no two labels can meet;
 //! what needs more words stands in the column on the left, or in a note of its own below the row.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use super::legend;
 use super::model::{Bar, BarKind, Diagram, LaneKind, MessageEnd, MessageKind, Row, RowKind, Tone};
 use super::shape::{Anchor, Class, Shape, Text, wrap};
@@ -15,6 +18,10 @@ const MARGIN: i32 = 20;
 /// From the store's lane to the record's: what the record decides is told between them.
 const RECORD_GAP: i32 = 190;
 const BAR: i32 = 12;
+/// Between two builds that run at once.
+const BUILD_GAP: i32 = 3;
+/// How narrow a build gets.
+const BUILD_MIN: i32 = 2;
 /// What is still on its way at the end is drawn as far as this.
 const STUB: i32 = 44;
 /// A tall picture names its lanes again after so many pixels.
@@ -58,6 +65,8 @@ struct Plan<'a> {
     lanes: Vec<i32>,
     /// The middle of each row.
     rows: Vec<i32>,
+    /// The column of each bar.
+    columns: Vec<i32>,
 }
 
 impl<'a> Plan<'a> {
@@ -97,7 +106,8 @@ impl<'a> Plan<'a> {
             is_host.then(|| lanes[label.lane] + BAR / 2 + 13 + Text::width_of(&label.text))
         });
         let width = last.max().unwrap_or(0).max(x + 60).max(720) + MARGIN;
-        Self { diagram, shapes: Vec::new(), width, y: MARGIN, lanes, rows: Vec::new() }
+        let columns = columns(&diagram.bars);
+        Self { diagram, shapes: Vec::new(), width, y: MARGIN, lanes, rows: Vec::new(), columns }
     }
 
     fn text(&mut self, x: i32, y: i32, text: &str, class: Class, anchor: Anchor) {
@@ -199,8 +209,12 @@ impl<'a> Plan<'a> {
             let (offset, w, class) = match bar.kind {
                 BarKind::Offer => (-BAR / 2, BAR, Class::Offer),
                 BarKind::Hold => (-BAR / 2, BAR, Class::Hold),
-                BarKind::Build => (-BAR / 2, BAR, Class::Build),
-                BarKind::Slot => (-BAR / 2 - 13 - 7 * self.column(index), 5, Class::Slot),
+                BarKind::Build => {
+                    let (offset, w) = self.build(index);
+                    (offset, w, Class::Build)
+                }
+                BarKind::Slot => (-BAR / 2 - 13 - 7 * self.columns[index], 5, Class::Slot),
+                // What lasts for two lives at once is drawn once: it lasts for one of them.
                 BarKind::Drain => (-BAR / 2 - 5, 3, Class::Drain),
                 BarKind::Slow => (BAR / 2 + 2, 4, Class::Slow),
                 BarKind::Stalled => (BAR / 2 + 7, 4, Class::Stalled),
@@ -213,32 +227,48 @@ impl<'a> Plan<'a> {
         self.shapes.splice(0..0, bars);
     }
 
+    /// Where a build begins beside its lane, and how wide it is: builds that run at once share the
+    /// width of one.
+    fn build(&self, index: usize) -> (i32, i32) {
+        let lane = self.diagram.bars[index].lane;
+        let alike = self.diagram.bars.iter().zip(&self.columns);
+        let alike = alike.filter(|(bar, _)| (bar.kind, bar.lane) == (BarKind::Build, lane));
+        let count = alike.map(|(_, column)| column + 1).max().unwrap_or(1);
+        let w = ((BAR + BUILD_GAP) / count - BUILD_GAP).max(BUILD_MIN);
+        let all = count * (w + BUILD_GAP) - BUILD_GAP;
+        (self.columns[index] * (w + BUILD_GAP) - all / 2, w)
+    }
+
     /// Who has a slot, where the bar begins: the label of such a row stands beside the same lane, on
-    /// its other side.
+    /// its other side. Those of one row are one text, in the order of their bars.
     fn holders(&mut self) {
         let diagram = self.diagram;
-        for (index, bar) in diagram.bars.iter().enumerate() {
+        let mut told: BTreeMap<(usize, usize), Vec<(i32, &str)>> = BTreeMap::new();
+        for (bar, column) in diagram.bars.iter().zip(&self.columns) {
             let is_told = diagram.rows.get(bar.from).is_some_and(|row| {
                 row.kind != RowKind::Quiet
                     && row.label.as_ref().is_none_or(|label| label.lane == bar.lane)
             });
             if bar.kind == BarKind::Slot && is_told {
-                let x = self.lanes[bar.lane] - BAR / 2 - 17 - 7 * self.column(index);
-                let y = self.rows[bar.from] + 4;
-                self.text(x, y, &bar.what, Class::Detail, Anchor::End);
+                told.entry((bar.from, bar.lane)).or_default().push((*column, &bar.what));
             }
+        }
+        for ((row, lane), mut slots) in told {
+            slots.sort_by_key(|(column, _)| Reverse(*column));
+            let words: Vec<&str> = slots.iter().map(|(_, what)| *what).collect();
+            let x = self.lanes[lane] - BAR / 2 - 17 - 7 * self.outermost(row, lane);
+            let y = self.rows[row] + 4;
+            self.text(x, y, &words.join(", "), Class::Detail, Anchor::End);
         }
     }
 
-    /// The first column beside a lane in which no earlier bar of the kind still stands.
-    fn column(&self, index: usize) -> i32 {
-        let bar = &self.diagram.bars[index];
-        let stands = |other: &&Bar| {
-            let is_alike = (other.kind, other.lane) == (bar.kind, bar.lane);
-            is_alike && other.to.is_none_or(|to| to > bar.from)
-        };
-        let beside = self.diagram.bars[..index].iter().filter(stands).count();
-        i32::try_from(beside).expect("a few slots")
+    /// The last column beside a lane in which a slot is held in this row.
+    fn outermost(&self, row: usize, lane: usize) -> i32 {
+        let bars = self.diagram.bars.iter().zip(&self.columns).filter(|(bar, _)| {
+            let lasts = bar.from <= row && bar.to.is_none_or(|to| to >= row);
+            (bar.kind, bar.lane) == (BarKind::Slot, lane) && lasts
+        });
+        bars.map(|(_, column)| *column).max().unwrap_or(0)
     }
 
     fn messages(&mut self, bottom: i32) {
@@ -288,12 +318,12 @@ impl<'a> Plan<'a> {
                 RowKind::Follows => Class::Follows,
                 RowKind::Stale => Class::Stale,
                 RowKind::Quiet => {
-                    self.commit(row, y);
+                    self.commits(row, y);
                     continue;
                 }
             };
             self.text(MARGIN, y + 4, &row_text(row), class, Anchor::Start);
-            self.commit(row, y);
+            self.commits(row, y);
             if let Some(lane) = row.fault {
                 let x = self.lanes[lane];
                 self.shapes.push(Shape::Bolt { x, y });
@@ -302,24 +332,21 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn commit(&mut self, row: &Row, y: i32) {
-        let Some(commit) = &row.commit else {
-            return;
-        };
-        let (x1, x2) = (self.lanes[commit.lane] - BAR / 2 - 1, self.lanes[0] + 5);
-        let y = y + 7;
-        match &commit.revision {
-            Some(revision) => {
-                let class = Class::Commit;
-                self.shapes.push(Shape::Arrow { x1, y1: y, x2, y2: y, class });
-                if row.kind != RowKind::Quiet {
-                    self.text(x2 - 13, y + 2, revision, Class::Detail, Anchor::End);
-                }
-            }
-            None => {
-                let x2 = (x1 + x2) / 2;
+    /// One that is folded again lies below the one that was lost.
+    fn commits(&mut self, row: &Row, y: i32) {
+        for (commit, y) in row.commits.iter().zip((y + 7..).step_by(COMMIT_LINES)) {
+            let (x1, x2) = (self.lanes[commit.lane] - BAR / 2 - 1, self.lanes[0] + 5);
+            let Some(revision) = &commit.revision else {
+                // The store refuses it.
+                let x2 = x2 + 26;
                 self.shapes.push(Shape::Line { x1, y1: y, x2, y2: y, class: Class::Commit });
                 self.shapes.push(Shape::Cross { x: x2, y, class: Class::Cross });
+                continue;
+            };
+            let class = Class::Commit;
+            self.shapes.push(Shape::Arrow { x1, y1: y, x2, y2: y, class });
+            if !row.is_quiet() {
+                self.text(x2 - 13, y + 2, revision, Class::Detail, Anchor::End);
             }
         }
     }
@@ -340,6 +367,26 @@ impl<'a> Plan<'a> {
         };
         self.text(x, y, &label.text, class, anchor);
     }
+}
+
+/// Pixels between two commits of a row.
+const COMMIT_LINES: usize = 7;
+
+/// For each bar the first column beside its lane in which no earlier bar of the kind still stands.
+fn columns(bars: &[Bar]) -> Vec<i32> {
+    let mut columns: Vec<i32> = Vec::new();
+    for bar in bars {
+        let stands = |other: &Bar| {
+            let is_alike = (other.kind, other.lane) == (bar.kind, bar.lane);
+            is_alike && (other.from == bar.from || other.to.is_none_or(|to| to > bar.from))
+        };
+        let earlier = bars.iter().zip(&columns);
+        let taken: Vec<i32> =
+            earlier.filter(|(other, _)| stands(other)).map(|(_, column)| *column).collect();
+        let free = (0..).find(|column| !taken.contains(column));
+        columns.push(free.expect("there are more columns than bars"));
+    }
+    columns
 }
 
 /// Commands are as long as they are; the column on the left has room for so many characters.

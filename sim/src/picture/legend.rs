@@ -45,7 +45,7 @@ fn entries(diagram: &Diagram) -> Vec<(Class, &'static str)> {
     add(has(MessageKind::Statement), Class::Statement, "a host's word, sent and heard");
     add(view(false), Class::View, "a view of the record");
     add(view(true), Class::QuietView, "a view with nothing new");
-    let mut commits = diagram.rows.iter().filter_map(|row| row.commit.as_ref());
+    let mut commits = diagram.rows.iter().flat_map(|row| &row.commits);
     let fails = commits.any(|commit| commit.revision.is_none());
     let is_lost = diagram.messages.iter().any(|message| is_lost(message.end));
     add(is_lost || fails, Class::Cross, "lost");
@@ -57,7 +57,7 @@ fn entries(diagram: &Diagram) -> Vec<(Class, &'static str)> {
         Class::Open,
         "still on its way",
     );
-    add(diagram.rows.iter().any(|row| row.commit.is_some()), Class::Commit, "commit");
+    add(diagram.rows.iter().any(|row| !row.commits.is_empty()), Class::Commit, "commit");
     add(diagram.is_used(BarKind::Offer), Class::Offer, "the job is offered");
     add(diagram.is_used(BarKind::Hold), Class::Hold, "the job is held");
     add(diagram.is_used(BarKind::Build), Class::Build, "a build runs");

@@ -84,9 +84,14 @@ pub fn html(pictures: &[Picture]) -> String {
     html::page(pictures)
 }
 
-/// A Mermaid sequence diagram of each picture, an empty line between two.
+/// A Mermaid sequence diagram; several of them as the fenced blocks that a README has, for a file of
+/// Mermaid is one diagram.
 #[must_use]
 pub fn mermaid(pictures: &[Picture]) -> String {
-    let texts: Vec<String> = pictures.iter().map(|each| mermaid::text(&each.diagram)).collect();
-    texts.join("\n")
+    if let [picture] = pictures {
+        return mermaid::text(&picture.diagram);
+    }
+    let block = |each: &Picture| format!("```mermaid\n{}```\n", mermaid::text(&each.diagram));
+    let blocks: Vec<String> = pictures.iter().map(block).collect();
+    blocks.join("\n")
 }

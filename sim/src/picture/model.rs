@@ -49,8 +49,8 @@ pub(super) struct Row {
     pub(super) label: Option<Label>,
     /// The lane on which something goes wrong.
     pub(super) fault: Option<usize>,
-    /// What was committed: the revision, and whether the commit went through.
-    pub(super) commit: Option<Commit>,
+    /// What was committed, one after the other.
+    pub(super) commits: Vec<Commit>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -89,7 +89,7 @@ pub(super) enum Tone {
 pub(super) struct Commit {
     /// The arbiter's lane.
     pub(super) lane: usize,
-    /// None: it did not go through.
+    /// None: it lost the compare-and-set.
     pub(super) revision: Option<String>,
 }
 
@@ -166,6 +166,12 @@ pub(super) struct Note {
     pub(super) row: usize,
     pub(super) text: String,
     pub(super) tone: Tone,
+}
+
+impl Row {
+    pub(super) fn is_quiet(&self) -> bool {
+        self.kind == RowKind::Quiet
+    }
 }
 
 impl Diagram {
