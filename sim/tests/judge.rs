@@ -108,6 +108,9 @@ fn a_journal_of_another_format_is_refused_with_its_place_and_a_remedy() {
     let newer = whole.replacen("\"format\":2", "\"format\":3", 1);
     let error = judged_text(newer).expect_err("it is newer").to_string();
     assert!(error.contains("one.journal:1: a journal of the format 3"), "{error}");
+    let newer = whole.replace("\"id\":7,\"format\":1", "\"id\":7,\"format\":9");
+    let error = judged_text(newer).expect_err("its record is newer").to_string();
+    assert!(error.contains(": a record of the format 9, which is newer"), "{error}");
     // As the format 1 wrote it: without the boot and the record.
     let first = parsed(whole.lines().next().expect("it has lines"));
     let names = format!(

@@ -262,3 +262,18 @@ fn the_rows_of_the_wrong_protocols_that_each_seed_finds_are_what_the_hunt_prints
         assert_eq!(*row, words.collect::<Vec<_>>(), "this is what it prints now:\n{printed}");
     }
 }
+
+#[test]
+fn the_failure_of_the_swarm_is_told_as_it_is_printed() {
+    let out = tempfile::tempdir().expect("there is room for a folder");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_handover-sim"));
+    command.args(["swarm", "--seeds", "0..1", "--protocol", "silent-stand-down", "--out", "."]);
+    let printed = command.current_dir(out.path()).output().expect("the program can be started");
+    let printed = String::from_utf8(printed.stdout).expect("it prints text");
+    let (_, told) = printed.split_once("\nbroken ").expect("the first seed breaks it");
+    let readme = readme();
+    for line in told.lines() {
+        let line = line.split_once(" replay ").map_or(line, |(_, replayed)| replayed);
+        assert!(readme.contains(line), "the README has no `{line}`, of\n{printed}");
+    }
+}

@@ -151,10 +151,37 @@ fn what_is_not_of_one_swarm_is_refused_with_the_difference() {
     refused(&[&one, &chunks], "the settings");
     refused(&[&one], "shard 2/2 is missing");
     refused(&[out.path()], "this is no regular file");
+    let damaged = |from: &str, to: &str| {
+        let whole = fs::read_to_string(&two).expect("it was written");
+        assert!(whole.contains(from), "no `{from}` in\n{whole}");
+        let path = out.path().join("damaged");
+        fs::write(&path, whole.replacen(from, to, 1)).expect("there is room");
+        path
+    };
+    refused(&[&one, &damaged("\"broken\": 0", "\"broken\": 5")], "damaged: ");
+    refused(&[&one, &damaged("\"verdict\": \"holds\"", "\"verdict\": \"broken\"")], "damaged: ");
+    refused(
+        &[&one, &damaged("\"schedules\": 2", "\"schedules\": 18446744073709551615")],
+        "do not agree",
+    );
+    refused(&[&one, &damaged("\"transitions\": ", "\"transitions\": 99999999999")], "do not agree");
     refused(&[&one, &two, &two], "are both of shard 2/2");
     refused(&[&one, &scrap], "scrap:2:");
     refused(&[&one, &out.path().join("nowhere")], "nowhere");
     assert_eq!(merge(&[&one, &two], false).status.code(), Some(0));
+}
+
+#[test]
+fn what_stays_unknown_is_said_with_the_reason() {
+    let out = folder();
+    let unknown = |arguments: &[&str], why: &str| {
+        let ran = swarm(arguments, out.path());
+        assert_eq!(ran.status.code(), Some(4));
+        assert!(text(&ran.stdout).contains(why), "no `{why}` in\n{}", text(&ran.stdout));
+    };
+    unknown(&["--seeds", "0..2", "--shard", "3/3"], "no schedule was run");
+    let wrong = ["--seeds", "0..1", "--hosts", "1", "--protocol", "view-goes-back"];
+    unknown(&wrong, "none of these schedules breaks NoWedge");
 }
 
 #[test]

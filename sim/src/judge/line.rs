@@ -125,6 +125,17 @@ pub enum JournalError {
         /// Its format.
         found: u64,
     },
+    /// It begins with a record that was written by newer code.
+    #[error(
+        "{place}: a record of the format {found}, which is newer than what is known here; use the \
+         handover-sim that comes with the node which has written it"
+    )]
+    NewerRecord {
+        /// Where.
+        place: Place,
+        /// Its format.
+        found: u32,
+    },
     /// A line was written by older code.
     #[error(
         "{place}: a journal of the format {found}, whose lines do not say of which boot and record \

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Bound;
 
 use handover_core::journal::{JournalEntry, JournalLine};
-use handover_core::{GrantId, Host, HostId, Input, Phase, Record, RecordId, Revision};
+use handover_core::{GrantId, Host, HostId, Input, Phase, Record, RecordError, RecordId, Revision};
 
 use super::fold::{Proposed, refold};
 use super::index::Group;
@@ -152,6 +152,9 @@ impl Merge {
                     tape.begin(&record);
                 }
                 self.record = Some(record);
+            }
+            Err(RecordError::NewerFormat { found }) => {
+                return Err(JournalError::NewerRecord { place, found });
             }
             Err(error) => {
                 let why = format!("{} has loaded a record that is none: {error}", line.host);

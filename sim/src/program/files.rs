@@ -79,11 +79,17 @@ pub(super) fn make_folder(folder: &Path) -> Result<(), Judgement> {
     made.and_then(|()| probe(&folder.join(name))).map_err(|error| cannot_be_written(folder, &error))
 }
 
-/// Writes results to a file.
+/// Writes results to a file; one that is new and did not become whole is taken away again.
 pub(super) fn write(path: &Path, text: &str) -> Judgement {
+    let is_new = !path.exists();
     match fs::write(path, text) {
         Ok(()) => Judgement::AsExpected,
-        Err(error) => cannot_be_written(path, &error),
+        Err(error) => {
+            if is_new {
+                let _ = fs::remove_file(path);
+            }
+            cannot_be_written(path, &error)
+        }
     }
 }
 

@@ -100,7 +100,7 @@ fn time(text: &str) -> Result<Duration, String> {
         };
         number.parse::<u64>().ok()?.checked_mul(seconds).filter(|seconds| *seconds > 0)
     };
-    let seconds = read().ok_or("write a whole number of s, m or h, as in 60s, 5m, 2h")?;
+    let seconds = read().ok_or("write a whole number of s, m or h from 1 on, as in 60s, 5m, 2h")?;
     Ok(Duration::from_secs(seconds))
 }
 

@@ -49,7 +49,9 @@ fn read(path: &Path) -> Result<Part, String> {
     let [RanJson { shard, .. }] = results.ran.as_slice() else {
         return Err(format!("{name} is merged already\nhelp: name the files of the shards"));
     };
-    let shard = shard.parse().map_err(|why| format!("{name}: {why}"))?;
+    let shard: Shard = shard.parse().map_err(|why| format!("{name}: {why}"))?;
+    let seeds = shard.len(&(results.seeds.from..results.seeds.to));
+    results.agrees(seeds).map_err(|why| format!("{name} is damaged: {why}\n{help}"))?;
     Ok(Part { path: path.to_owned(), shard, results, tally })
 }
 

@@ -269,17 +269,21 @@ impl Results {
             shape: shapes.get(&seed).cloned(),
         };
         self.kept = tally.kept.into_iter().map(kept).collect();
+        self.verdict = self.decided().to_owned();
+        self.exit = exit_code(self.judgement());
+    }
+
+    /// The verdict that the failures make.
+    fn decided(&self) -> &'static str {
         let is_broken = self.failures.iter().any(|failure| failure.verdict == BROKEN);
         let is_decided = self.failures.is_empty() && !self.interrupted && self.schedules > 0;
-        let verdict = if is_broken {
+        if is_broken {
             BROKEN
         } else if is_decided {
             HOLDS
         } else {
             UNKNOWN
-        };
-        self.verdict = verdict.to_owned();
-        self.exit = exit_code(self.judgement());
+        }
     }
 
     /// The numbers again.
@@ -328,6 +332,45 @@ impl Results {
             (None, HOLDS) => Judgement::AsExpected,
             (_, _) => Judgement::Unknown,
         }
+    }
+
+    /// Why nothing is known, where no failure says it.
+    pub(super) fn unknown_because(&self) -> Option<String> {
+        if self.judgement() != Judgement::Unknown || self.interrupted {
+            return None;
+        }
+        if self.schedules == 0 {
+            return Some("no schedule was run: there are fewer seeds than shards".to_owned());
+        }
+        let named = variants::by_name(&self.protocol).and_then(|protocol| protocol.breaks())?;
+        Some(format!(
+            "{} is a wrong protocol, and none of these schedules breaks {named}; run more seeds",
+            self.protocol
+        ))
+    }
+
+    /// Do the numbers of one share agree with each other? With so many seeds of it.
+    pub(super) fn agrees(&self, seeds: u64) -> Result<(), &'static str> {
+        let ended = self.ends.iter().try_fold(0_u64, |sum, end| sum.checked_add(end.schedules));
+        let ran: Vec<u64> = self.ran.iter().map(|ran| ran.schedules).collect();
+        let claims = [
+            (ran == [self.schedules], "`ran` and `schedules` do not agree"),
+            (self.schedules <= seeds, "there are more `schedules` than seeds"),
+            (self.broken <= self.schedules, "more schedules are `broken` than were run"),
+            (ended == Some(self.broken), "`ends` and `broken` do not agree"),
+            (self.depth <= self.transitions, "`depth` and `transitions` do not agree"),
+            (
+                self.transitions <= self.depth.saturating_mul(self.schedules),
+                "`transitions` and `depth` do not agree",
+            ),
+            (self.exit == exit_code(self.judgement()), "`exit` and `verdict` do not agree"),
+            (
+                (self.broken == 0) == self.failures.is_empty(),
+                "`failures` and `broken` do not agree",
+            ),
+            (self.verdict == self.decided(), "`verdict` and `failures` do not agree"),
+        ];
+        claims.iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, why)| Err(*why))
     }
 }
 

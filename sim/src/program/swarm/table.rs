@@ -40,6 +40,9 @@ pub(super) fn table(results: &Results) -> String {
     if results.interrupted {
         text.push_str("interrupted  what is left was not run\n");
     }
+    if let Some(why) = results.unknown_because() {
+        let _ = writeln!(text, "unknown      {why}");
+    }
     text
 }
 
